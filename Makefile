@@ -1,0 +1,58 @@
+# Two commands do all set-up: `make demo` and `make test`. Both need only python3 (3.11 or newer) and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SHELL  := /bin/bash
+
+.PHONY: help demo test lint types tests coverage bench docs format clean
+
+help:
+	@echo "make demo    a tour of the operators, with values, special values and exact results"
+	@echo "make test    lint, types, all tests with coverage"
+	@echo "make bench   measured ratios, as a table and as build/bench.json"
+	@echo "make docs    the documentation, into site/"
+	@echo "make format  rewrite the sources in the house style"
+	@echo "make clean   remove everything that make made"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "sonnx needs Python 3.11 or newer; name one with: make PYTHON=python3.11 demo" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "python3 could not make a virtual environment (on Debian: apt-get install python3-venv)" >&2; exit 1; }
+
+$(VENV)/.run: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,docs,bench]'
+	@touch $@ $(VENV)/.run
+
+demo: $(VENV)/.run
+	@$(BIN)/sonnx tour
+
+test: lint types tests
+
+lint: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+tests: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=
+	$(BIN)/python -m coverage report --include='*/sonnx/operators/*,*/sonnx/numeric/*,*/sonnx/check/*' --fail-under=100
+
+bench: $(VENV)/.test
+	$(BIN)/python -m bench
+
+docs: $(VENV)/.test
+	$(BIN)/python -m docs
+
+format: $(VENV)/.test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) build site .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,73 @@
+"""The safety-related ONNX profile as an executable specification.
+
+`clip`, `conv`, `where`, `broadcast` and `expand` apply the profile's operators to arrays: exactly in the
+reals (`real`), bit for bit in IEEE arithmetic, on integers and on types that are only moved.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sonnx.evaluate.functions import broadcast, clip, conv, error_bound, expand, where
+    from sonnx.model.rule import Finding, Rule, RuleError
+    from sonnx.numeric.arrays import RealArray
+    from sonnx.numeric.bits import same_bits, ulp_distance
+    from sonnx.numeric.environment import NotIeeeError
+    from sonnx.numeric.literals import format_float
+    from sonnx.numeric.real import real
+    from sonnx.operators import rules
+
+__version__ = "0.1.0"
+
+# Loaded at first use, so that `import sonnx` costs next to nothing.
+_HOMES = {
+    "broadcast": "sonnx.evaluate.functions",
+    "clip": "sonnx.evaluate.functions",
+    "conv": "sonnx.evaluate.functions",
+    "error_bound": "sonnx.evaluate.functions",
+    "expand": "sonnx.evaluate.functions",
+    "where": "sonnx.evaluate.functions",
+    "Finding": "sonnx.model.rule",
+    "Rule": "sonnx.model.rule",
+    "RuleError": "sonnx.model.rule",
+    "RealArray": "sonnx.numeric.arrays",
+    "same_bits": "sonnx.numeric.bits",
+    "ulp_distance": "sonnx.numeric.bits",
+    "NotIeeeError": "sonnx.numeric.environment",
+    "format_float": "sonnx.numeric.literals",
+    "real": "sonnx.numeric.real",
+    "rules": "sonnx.operators",
+}
+
+__all__ = [
+    "Finding",
+    "NotIeeeError",
+    "RealArray",
+    "Rule",
+    "RuleError",
+    "broadcast",
+    "clip",
+    "conv",
+    "error_bound",
+    "expand",
+    "format_float",
+    "real",
+    "rules",
+    "same_bits",
+    "ulp_distance",
+    "where",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name at its first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sonnx' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List what can be loaded, for completion."""
+    return sorted({*globals(), *__all__})

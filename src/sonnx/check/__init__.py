@@ -1,0 +1,1 @@
+"""Rules applied to calls: findings, all of them at once."""

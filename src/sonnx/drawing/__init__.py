@@ -1,0 +1,1 @@
+"""Figures of the operator pages, drawn by the project itself as SVG text."""

@@ -1,0 +1,57 @@
+"""Check a call at the boundary, then run an operator's definition."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sonnx.check.calls import check_call
+from sonnx.model.call import ABSENT, Call
+from sonnx.model.dtype import IEEE, DType
+from sonnx.model.operator import Operator
+from sonnx.model.rule import RuleError
+from sonnx.numeric.arrays import Array, describe, finish
+from sonnx.numeric.environment import require_ieee
+from sonnx.report.text import findings_text
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Arguments that obey every rule, and the types of what they give."""
+
+    arrays: Mapping[str, Array]
+    attributes: Mapping[str, Any]
+    output_types: Mapping[str, DType | None]
+
+
+def prepare(operator: Operator, operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Prepared:
+    """Find the types of the operands and check the call; raises RuleError with every broken rule."""
+    contract = operator.contract
+    optional = {operand.name for operand in contract.inputs if operand.optional}
+    described = {
+        name: describe(value) for name, value in operands.items() if not (value is None and name in optional)
+    }
+    arrays = {name: array for name, (_, array) in described.items() if array is not None}
+    given = {attribute.name: ABSENT for attribute in contract.attributes} | dict(attributes)
+    call = Call(
+        operator.name,
+        {name: kind for name, (kind, _) in described.items()},
+        given,
+        # Only Expand looks at an operand's elements beforehand: its `shape` decides a shape.
+        constants={name: tuple(arrays[name].reshape(-1).tolist()) for name in ("shape",) if name in arrays},
+    )
+    findings = check_call(operator, call)
+    if findings:
+        raise RuleError(findings, findings_text(findings))
+    if any(kind.dtype in IEEE for kind in call.inputs.values()):
+        require_ieee()
+    types = {name: kind.dtype for name, kind in contract.output_types(call).items()}
+    return Prepared(arrays, given, types)
+
+
+def apply(
+    operator: Operator, operands: Mapping[str, Any], attributes: Mapping[str, Any]
+) -> Mapping[str, Array]:
+    """Run the definition of an operator on arrays by operand name; results by output name."""
+    ready = prepare(operator, operands, attributes)
+    results = operator.meaning(ready.arrays, ready.attributes)
+    return {name: finish(result, ready.output_types[name]) for name, result in results.items()}

@@ -1,0 +1,110 @@
+"""The operators as functions on arrays: what a person calls."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from sonnx.evaluate.apply import apply, prepare
+from sonnx.model.call import ABSENT, Absent
+from sonnx.numeric.arrays import Array
+from sonnx.operators import BROADCAST, CLIP, CONV, EXPAND, WHERE, operator
+
+Integers = Sequence[int] | Absent
+
+
+def clip(input: Any, min: Any, max: Any) -> Array:
+    """Limit every element of `input` to the interval from `min` to `max` (operator Clip)."""
+    return apply(CLIP, {"input": input, "min": min, "max": max}, {})["output"]
+
+
+def conv(
+    X: Any,
+    W: Any,
+    B: Any = None,
+    *,
+    strides: Integers = ABSENT,
+    pads: Integers = ABSENT,
+    dilations: Integers = ABSENT,
+    group: int | Absent = ABSENT,
+    kernel_shape: Integers = ABSENT,
+    auto_pad: str = "NOTSET",
+    accumulate: Literal["separate", "fused"] = "separate",
+) -> Array:
+    """Convolve the image `X` with the kernel `W`, starting from the bias `B` (operator Conv).
+
+    Every attribute must be written; one that is not is a finding of general.R1, not a default.
+    """
+    attributes = {
+        "strides": strides,
+        "pads": pads,
+        "dilations": dilations,
+        "group": group,
+        "kernel_shape": kernel_shape,
+        "auto_pad": auto_pad,
+        "accumulate": accumulate,
+    }
+    return apply(CONV, {"X": X, "W": W, "B": B}, attributes)["Y"]
+
+
+def where(condition: Any, X: Any, Y: Any) -> Array:
+    """Take each element from `X` where `condition` is true, else from `Y` (operator Where)."""
+    return apply(WHERE, {"condition": condition, "X": X, "Y": Y}, {})["output"]
+
+
+def broadcast(*tensors: Any) -> tuple[Array, ...]:
+    """Give all tensors one shape; the results are read-only views of the tensors (functionality Broadcast)."""
+    return tuple(apply(BROADCAST, _numbered(tensors), {}).values())
+
+
+def expand(input: Any, shape: Any) -> Array:
+    """Broadcast `input` with `shape`, a list of sizes or an int64 vector; a read-only view (operator Expand)."""
+    return apply(EXPAND, {"input": input, "shape": _vector(shape)}, {})["output"]
+
+
+def error_bound(name: str, *operands: Any, order: str = "specified", **attributes: Any) -> Any:
+    """Bound the distance of an operator's IEEE result from the exact real one, element by element.
+
+    Takes the operator's name and then its arguments as the operator's own function does. `order` is
+    "specified" or, for a bound that holds for every order of summation, "any". The bound is an array of
+    doubles, a tuple of them for Broadcast: 0 where values are only moved, +inf where the result may be no
+    finite number. Conv's `accumulate` defaults to "separate" and `auto_pad` to "NOTSET", as in `conv`.
+    """
+    if order not in ("specified", "any"):
+        raise ValueError(f'error_bound: order = {order!r}; write order="specified" or order="any"')
+    found = operator(name)
+    named = _named(name, operands, attributes)
+    extra = {key: attributes[key] for key in attributes if key not in named}
+    defaults = {"auto_pad": "NOTSET", "accumulate": "separate"} if found is CONV else {}
+    ready = prepare(found, named, defaults | extra)
+    bounds = tuple(found.error_bound(ready.arrays, ready.attributes, order).values())
+    return bounds if found is BROADCAST else bounds[0]
+
+
+def _named(name: str, operands: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Operands by name, given by position or by keyword."""
+    if name == BROADCAST.name:
+        return _numbered(operands)
+    contract = operator(name).contract
+    names = [operand.name for operand in contract.inputs]
+    known = {*names, *(attribute.name for attribute in contract.attributes)}
+    if len(operands) > len(names) or not set(keywords) <= known:
+        given = [f"{len(operands)} operands", *keywords]
+        raise TypeError(f"error_bound: {name} takes {', '.join(sorted(known))}; got {', '.join(given)}")
+    found = dict.fromkeys(names) | dict(zip(names, operands, strict=False))
+    found |= {key: value for key, value in keywords.items() if key in names}
+    return {key: _vector(value) if key == "shape" else value for key, value in found.items()}
+
+
+def _numbered(tensors: Sequence[Any]) -> dict[str, Any]:
+    return {f"X{m}": tensor for m, tensor in enumerate(tensors)}
+
+
+def _vector(shape: Any) -> Any:
+    """A list of sizes is an int64 vector; a list of anything else keeps the type NumPy gives it."""
+    if not isinstance(shape, (list, tuple)):
+        return shape
+    try:
+        return np.array(shape, None if shape else np.int64)
+    except (ValueError, OverflowError):
+        return shape  # ragged: left for general.R2 to name

@@ -1,0 +1,1 @@
+"""Small frozen values that every other part speaks of: types, calls, rules, findings, operators."""

@@ -1,0 +1,55 @@
+"""One use of an operator, as far as rules look at it: types and attributes, never data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from sonnx.model.tensor_type import TensorType, tensor_type
+
+
+class Absent:
+    """Marks an attribute that nobody has given; `ABSENT` is the only one."""
+
+    def __repr__(self) -> str:
+        """Print what messages show."""
+        return "absent"
+
+
+ABSENT = Absent()
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operator with the types of its operands and the values of its attributes.
+
+    `attributes` has an entry for every attribute of the operator, ABSENT where nobody gave it.
+    `inputs` holds the operands that are present; an optional one that is absent has no entry.
+    `outputs` holds what a model declares; it is empty where nothing is declared.
+    `constants` holds the elements of operands that decide a shape (Expand's `shape`).
+    """
+
+    operator: str
+    inputs: Mapping[str, TensorType]
+    attributes: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+    outputs: Mapping[str, TensorType] = field(default_factory=lambda: _NONE)
+    constants: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
+
+
+def call(
+    operator: str,
+    inputs: Mapping[str, str],
+    attributes: Mapping[str, Any] = _NONE,
+    outputs: Mapping[str, str] = _NONE,
+    constants: Mapping[str, tuple[Any, ...]] = _NONE,
+) -> Call:
+    """Write a call with types as text: `call("Clip", {"input": "float[3]", ...})`."""
+    return Call(
+        operator,
+        {name: tensor_type(text) for name, text in inputs.items()},
+        attributes,
+        {name: tensor_type(text) for name, text in outputs.items()},
+        constants,
+    )

@@ -1,0 +1,34 @@
+"""The element types of the profile, spelled as in ONNX (D-ALL-2)."""
+
+from enum import StrEnum
+
+
+class DType(StrEnum):
+    """An element type; `real` is the exact domain, which no ONNX file holds."""
+
+    REAL = "real"
+    FLOAT16 = "float16"
+    FLOAT = "float"
+    DOUBLE = "double"
+    INT8 = "int8"
+    INT16 = "int16"
+    INT32 = "int32"
+    INT64 = "int64"
+    UINT8 = "uint8"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+    UINT64 = "uint64"
+    BOOL = "bool"
+    STRING = "string"
+    BFLOAT16 = "bfloat16"
+    COMPLEX64 = "complex64"
+    COMPLEX128 = "complex128"
+
+
+IEEE = (DType.FLOAT16, DType.FLOAT, DType.DOUBLE)
+SIGNED = (DType.INT8, DType.INT16, DType.INT32, DType.INT64)
+UNSIGNED = (DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64)
+INTEGERS = SIGNED + UNSIGNED
+# Types that operators of the profile move but never calculate with.
+MOVED = (DType.BOOL, DType.STRING, DType.BFLOAT16, DType.COMPLEX64, DType.COMPLEX128)
+ALL = (DType.REAL, *IEEE, *INTEGERS, *MOVED)

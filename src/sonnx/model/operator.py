@@ -1,0 +1,75 @@
+"""An operator: its signature, rules, shape rule, meaning and accuracy in one value."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sonnx.model.call import Call
+from sonnx.model.dtype import DType
+from sonnx.model.rule import Rule
+from sonnx.model.tensor_type import TensorType
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An input or output; `types` lists the element types the profile allows there.
+
+    `optional` is ONNX's word; the profile may still demand the operand, by a rule of its own.
+    """
+
+    name: str
+    symbol: str
+    text: str
+    types: tuple[DType, ...]
+    optional: bool = False
+    variadic: bool = False
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute; `mode` marks one that says how to evaluate and is not in an ONNX file."""
+
+    name: str
+    kind: str
+    text: str
+    mode: bool = False
+
+
+@dataclass(frozen=True)
+class Contract:
+    """Everything about an operator that can be said without data."""
+
+    name: str
+    domain: str
+    since_version: int | None
+    summary: str
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
+    attributes: tuple[Attribute, ...]
+    rules: tuple[Rule, ...]
+    output_types: Callable[[Call], Mapping[str, TensorType]]
+
+
+# Arrays by operand name, attributes by name → arrays by output name.
+Meaning = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
+# The same arguments and the order of summation → a bound for every element, by output name.
+ErrorBound = Callable[[Mapping[str, Any], Mapping[str, Any], str], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A contract together with what it means and how accurate that is."""
+
+    contract: Contract
+    meaning: Meaning
+    error_bound: ErrorBound
+
+    @property
+    def name(self) -> str:
+        """The name in ONNX, such as `Clip`."""
+        return self.contract.name
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder, such as `clip`."""
+        return self.contract.name.lower()

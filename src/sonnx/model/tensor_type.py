@@ -1,0 +1,63 @@
+"""What is known of a tensor without its data: element type, shape, denotation, storage."""
+
+import re
+from dataclasses import dataclass
+
+from sonnx.model.dtype import DType
+
+# A size that is not a number is a symbol of the model ("batch") or unknown (None).
+Size = int | str | None
+
+_TEXT = re.compile(r"(?P<sparse>sparse )?(?P<dtype>[a-z0-9]+|\?)(?P<shape>\[[^\]]*\])?( as (?P<axes>.+))?")
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """The type of a tensor; `dtype` or `shape` is None where nobody has said it."""
+
+    dtype: DType | None
+    shape: tuple[Size, ...] | None
+    sparse: bool = False
+    denotation: tuple[str, ...] | None = None
+    # How the caller spelled a type that is not one of the profile's, for messages.
+    foreign: str | None = None
+
+    def __str__(self) -> str:
+        """Print the form that messages and examples use, such as `float[1,3,8,8]`."""
+        head = "sparse " if self.sparse else ""
+        name = self.foreign or (self.dtype.value if self.dtype else "?")
+        sizes = (
+            "" if self.shape is None else f"[{','.join('?' if s is None else str(s) for s in self.shape)}]"
+        )
+        axes = "" if self.denotation is None else f" as {','.join(self.denotation)}"
+        return f"{head}{name}{sizes}{axes}"
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None:
+        """The shape where every size is a number, else None."""
+        if self.shape is None:
+            return None
+        sizes = tuple(size for size in self.shape if isinstance(size, int))
+        return sizes if len(sizes) == len(self.shape) else None
+
+
+def tensor_type(text: str) -> TensorType:
+    """Read the form that `str(TensorType)` prints: `float[1,3,8,8]`, `real[]`, `?[batch,3]`."""
+    match = _TEXT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"not a tensor type: {text!r}; write for example float[1,3,8,8]")
+    name, shape, axes = match["dtype"], match["shape"], match["axes"]
+    known = name in set(DType)
+    return TensorType(
+        dtype=DType(name) if known else None,
+        shape=None if shape is None else tuple(_size(s) for s in shape[1:-1].split(",") if s),
+        sparse=match["sparse"] is not None,
+        denotation=None if axes is None else tuple(axes.split(",")),
+        foreign=None if known or name == "?" else name,
+    )
+
+
+def _size(text: str) -> Size:
+    if text == "?":
+        return None
+    return int(text) if text.isdigit() else text

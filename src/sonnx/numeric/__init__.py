@@ -1,0 +1,1 @@
+"""The domains: exact reals, IEEE floats, integers, moved types; rounding, bits, literals."""

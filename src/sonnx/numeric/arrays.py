@@ -1,0 +1,122 @@
+"""How tensors of the profile's types are held in NumPy arrays, and how an operand's type is found."""
+
+from fractions import Fraction
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
+
+Array = NDArray[Any]
+
+_NUMPY: dict[DType, np.dtype[Any]] = {
+    DType.REAL: np.dtype(object),
+    DType.FLOAT16: np.dtype(np.float16),
+    DType.FLOAT: np.dtype(np.float32),
+    DType.DOUBLE: np.dtype(np.float64),
+    DType.INT8: np.dtype(np.int8),
+    DType.INT16: np.dtype(np.int16),
+    DType.INT32: np.dtype(np.int32),
+    DType.INT64: np.dtype(np.int64),
+    DType.UINT8: np.dtype(np.uint8),
+    DType.UINT16: np.dtype(np.uint16),
+    DType.UINT32: np.dtype(np.uint32),
+    DType.UINT64: np.dtype(np.uint64),
+    DType.BOOL: np.dtype(np.bool_),
+    DType.STRING: np.dtype(object),
+    DType.BFLOAT16: np.dtype(ml_dtypes.bfloat16),
+    DType.COMPLEX64: np.dtype(np.complex64),
+    DType.COMPLEX128: np.dtype(np.complex128),
+}
+_DTYPE = {held: dtype for dtype, held in _NUMPY.items() if held != np.dtype(object)}
+
+# Python's own scalars have one type each; nothing is converted by reading them so.
+_PYTHON_SCALARS: dict[type, DType] = {
+    bool: DType.BOOL,
+    int: DType.INT64,
+    float: DType.DOUBLE,
+    complex: DType.COMPLEX128,
+    str: DType.STRING,
+    Fraction: DType.REAL,
+}
+
+
+class RealArray(np.ndarray[Any, np.dtype[Any]]):
+    """An array in the real domain: its elements are `fractions.Fraction`.
+
+    The class marks the domain, so that an empty array keeps its type too.
+    """
+
+
+def numpy_dtype(dtype: DType) -> np.dtype[Any]:
+    """The NumPy dtype that holds a type; reals and strings are held as objects."""
+    return _NUMPY[dtype]
+
+
+def zero(dtype: DType) -> Any:
+    """The zero of an arithmetic type (the positive one of a float type)."""
+    return Fraction(0) if dtype is DType.REAL else _NUMPY[dtype].type(0)
+
+
+def dtype_of(array: Array) -> DType | None:
+    """The type an array holds, or None where it holds none of the profile's."""
+    if array.dtype.kind in "UT":
+        return DType.STRING
+    if array.dtype == np.dtype(object):
+        return _dtype_of_objects(array)
+    return _DTYPE.get(array.dtype.newbyteorder("="))
+
+
+def _dtype_of_objects(array: Array) -> DType | None:
+    kinds = set(map(type, array.flat))
+    if kinds == {Fraction} or (not kinds and isinstance(array, RealArray)):
+        return DType.REAL
+    # An empty plain object array is how ONNX's own helpers hold an empty string tensor.
+    return DType.STRING if kinds <= {str, np.str_} else None
+
+
+def held_type(array: Array) -> DType:
+    """The type of an array that `hold` has prepared: its dtype and class say it, no element is looked at."""
+    if array.dtype == np.dtype(object):
+        return DType.REAL if isinstance(array, RealArray) else DType.STRING
+    return _DTYPE[array.dtype]
+
+
+def describe(value: Any) -> tuple[TensorType, Array | None]:
+    """Find the type of an operand, and the array that holds it; nothing is converted.
+
+    The array is None where the operand is no dense array of one of the profile's types.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        return TensorType(None, value.shape, foreign="masked array"), None
+    if hasattr(value, "nnz") and hasattr(value, "toarray"):
+        return TensorType(_DTYPE.get(value.dtype), tuple(value.shape), sparse=True), None
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return _describe_array(np.asanyarray(value))
+    dtype = _PYTHON_SCALARS.get(type(value))
+    if dtype is None or (dtype is DType.INT64 and not -(2**63) <= value < 2**63):
+        name = f"Python {type(value).__name__}"
+        return TensorType(None, () if dtype else None, foreign=name), None
+    return TensorType(dtype, ()), hold(np.array(value, dtype=_NUMPY[dtype]), dtype)
+
+
+def _describe_array(array: Array) -> tuple[TensorType, Array | None]:
+    dtype = dtype_of(array)
+    if dtype is None:
+        return TensorType(None, array.shape, foreign=f"NumPy {array.dtype}"), None
+    return TensorType(dtype, array.shape), hold(array, dtype)
+
+
+def hold(array: Array, dtype: DType) -> Array:
+    """Give an array of the type the form that meanings expect: native byte order, plain class."""
+    if dtype is DType.REAL:
+        return array.view(RealArray)
+    return np.asarray(array, dtype=_NUMPY[dtype])
+
+
+def finish(array: Array, dtype: DType | None) -> Array:
+    """Mark a result with its domain."""
+    return array.view(RealArray) if dtype is DType.REAL else array

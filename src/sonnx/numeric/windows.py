@@ -1,0 +1,21 @@
+"""The view of a tensor that a convolution sums over."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sonnx.numeric.arrays import Array
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows into an array (batch, channel, …), each (batch, group, *positions), in the order of addition."""
+
+    cut: Callable[[Array], Iterable[Array]]
+    positions: tuple[int, ...]
+
+    @property
+    def points(self) -> int:
+        """The number of positions."""
+        return int(np.prod(self.positions, dtype=np.int64))

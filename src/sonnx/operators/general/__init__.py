@@ -1,0 +1,1 @@
+"""Rules that hold for every operator of the profile."""

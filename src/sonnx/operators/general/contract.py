@@ -1,0 +1,107 @@
+"""The general rules: nothing is left to defaults, conversion or guessing (D-ALL-3)."""
+
+from collections.abc import Iterator
+
+from sonnx.model.call import ABSENT, Call, call
+from sonnx.model.rule import Broken, Rule, Shown
+from sonnx.model.tensor_type import TensorType
+
+_PAGE = "operators/general.md"
+_CLIP = {"input": "float[2,3]", "min": "float[]", "max": "float[]"}
+_CONV = {"X": "float[1,1,4,4]", "W": "float[1,1,3,3]"}
+_EXPLICIT = {
+    "strides": (1, 1),
+    "pads": (0, 0, 0, 0),
+    "dilations": (1, 1),
+    "group": 1,
+    "kernel_shape": (3, 3),
+    "auto_pad": "NOTSET",
+    "accumulate": "separate",
+}
+
+
+def _tensors(call: Call) -> Iterator[tuple[str, TensorType]]:
+    yield from call.inputs.items()
+    yield from call.outputs.items()
+
+
+def _attributes_given(call: Call) -> Broken | None:
+    missing = [name for name, value in call.attributes.items() if value is ABSENT]
+    if not missing:
+        return None
+    names = ", ".join(f"`{name}`" for name in missing)
+    return Broken(tuple(Shown(name, "absent") for name in missing), f"write {names} explicitly")
+
+
+def _typed(call: Call) -> Broken | None:
+    vague = tuple(
+        Shown(name, str(tensor))
+        for name, tensor in _tensors(call)
+        if tensor.sizes is None or (tensor.dtype is None and tensor.foreign is None)
+    )
+    help = "give an array with an explicit dtype, such as np.array([...], dtype=np.float32), or sonnx.real([...])"
+    return Broken(vague, help) if vague else None
+
+
+def _known_types(call: Call) -> Broken | None:
+    foreign = tuple(
+        Shown(name, str(tensor))
+        for name, tensor in _tensors(call)
+        if tensor.foreign is not None and tensor.sizes is not None
+    )
+    help = "convert it yourself to one of the profile's types; numbers of any size go through sonnx.real"
+    return Broken(foreign, help) if foreign else None
+
+
+def _dense(call: Call) -> Broken | None:
+    # Where has a rule of its own for this, where.R1.
+    sparse = tuple(Shown(name, str(tensor)) for name, tensor in _tensors(call) if tensor.sparse)
+    return Broken(sparse, "make the tensor dense") if sparse and call.operator != "Where" else None
+
+
+RULES = (
+    Rule(
+        "general.R1",
+        "Every attribute of an operator is written; none is left to its default.",
+        "A default is a decision that nobody reviewed, and it may differ between versions of ONNX.",
+        True,
+        _attributes_given,
+        failing=call("Conv", _CONV, {**_EXPLICIT, "strides": ABSENT}),
+        passing=call("Conv", _CONV, _EXPLICIT),
+        page=f"{_PAGE}#general-r1",
+        ruling="D-ALL-3",
+    ),
+    Rule(
+        "general.R2",
+        "Every tensor has an explicit element type and a static shape.",
+        "Memory, time and the very meaning of a model can only be judged where both are known beforehand.",
+        True,
+        _typed,
+        failing=call("Clip", {**_CLIP, "input": "float[batch,3]"}),
+        passing=call("Clip", _CLIP),
+        page=f"{_PAGE}#general-r2",
+        ruling="D-ALL-3",
+    ),
+    Rule(
+        "general.R3",
+        "Every tensor has one of the profile's element types; no other type is converted to one.",
+        "A conversion may round, wrap or drop information, so it must be somebody's explicit decision.",
+        True,
+        _known_types,
+        failing=call("Clip", {**_CLIP, "input": "longdouble[2,3]"}),
+        passing=call("Clip", {"input": "double[2,3]", "min": "double[]", "max": "double[]"}),
+        page=f"{_PAGE}#general-r3",
+        ruling="D-ALL-2, D-ALL-3",
+    ),
+    Rule(
+        "general.R4",
+        "No tensor is sparse.",
+        "What an operator does with the elements a sparse tensor leaves out is not specified.",
+        True,
+        _dense,
+        failing=call("Clip", {**_CLIP, "input": "sparse float[2,3]"}),
+        passing=call("Clip", _CLIP),
+        page=f"{_PAGE}#general-r4",
+        ruling="D-ALL-3",
+    ),
+)

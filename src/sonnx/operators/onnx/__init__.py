@@ -1,0 +1,1 @@
+"""Operators of ONNX, one folder each."""

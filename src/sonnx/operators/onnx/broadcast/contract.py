@@ -1,0 +1,136 @@
+"""Broadcast: signature, types, rules and shape rule."""
+
+from collections.abc import Iterator, Mapping
+
+from sonnx.model.call import Call, call
+from sonnx.model.dtype import IEEE, INTEGERS, DType
+from sonnx.model.operator import Contract, Operand
+from sonnx.model.rule import Broken, Rule, Shown
+from sonnx.model.tensor_type import TensorType
+from sonnx.operators.onnx.broadcast.shapes import Shape, broadcast_shape, equal_ranks, largest_sizes
+from sonnx.operators.shared.predicates import addressable, known, show, sizes
+
+TYPES = (DType.REAL, *IEEE, *INTEGERS, DType.STRING, DType.BOOL)
+# Tensors are counted from 0 by a number below 2^31 - 1 in the source document.
+MOST_TENSORS = 2**31 - 1
+
+_PAGE = "operators/broadcast.md"
+_GOOD = {"X0": "float[3]", "X1": "float[2,1]"}
+
+
+def output_types(call: Call) -> Mapping[str, TensorType]:
+    """Every output has the type of its own input and the common shape."""
+    shape = _common(call)
+    return {f"Z{name[1:]}": TensorType(given.dtype, shape) for name, given in call.inputs.items()}
+
+
+def _common(call: Call) -> Shape | None:
+    shapes = [sizes(call, name) for name in call.inputs]
+    return broadcast_shape([shape for shape in shapes if shape is not None])
+
+
+def _common_shapes(call: Call) -> Iterator[Shape]:
+    if (shape := _common(call)) is not None:
+        yield shape
+
+
+def _sizes_agree(call: Call) -> Broken | None:
+    shapes = {name: shape for name in call.inputs if (shape := sizes(call, name)) is not None}
+    if broadcast_shape(list(shapes.values())) is not None:
+        return None
+    aligned = equal_ranks(list(shapes.values()))
+    target = largest_sizes(aligned)
+    values = tuple(
+        Shown(name, str(call.inputs[name]), _misfits(shape, target))
+        for name, shape in zip(shapes, aligned, strict=True)
+    )
+    return Broken(values, "give each axis one size, or size 1 (counted from the last axis)")
+
+
+def _misfits(shape: Shape, target: Shape) -> str:
+    """Name the sizes of one shape (of full rank) that C1 refuses, by their place counted from the end."""
+    places = [
+        f"size {size} on axis {axis - len(shape)}, where the largest is {largest}"
+        for axis, (size, largest) in enumerate(zip(shape, target, strict=True))
+        if size not in (largest, 1)
+    ]
+    return "; ".join(places)
+
+
+def _some_tensor(call: Call) -> Broken | None:
+    if 1 <= len(call.inputs) <= MOST_TENSORS:
+        return None
+    return Broken((Shown("tensors", str(len(call.inputs))),), "give at least one tensor")
+
+
+def _types(call: Call) -> Broken | None:
+    bad = [name for name in call.inputs if (t := known(call, name)) is not None and t.dtype not in TYPES]
+    return Broken(show(call, *bad), f"give tensors of the types {', '.join(TYPES)}") if bad else None
+
+
+RULES = (
+    Rule(
+        "broadcast.C1",
+        "After ranks are equalised, each size is the largest on its axis, or 1.",
+        "Only a single element can be repeated without choosing which one.",
+        True,
+        _sizes_agree,
+        failing=call("Broadcast", {"X0": "float[1]", "X1": "float[0]"}),
+        passing=call("Broadcast", _GOOD),
+        page=f"{_PAGE}#broadcast-c1",
+        ruling="D-BCAST-2",
+    ),
+    Rule(
+        "broadcast.D1",
+        "There is at least one tensor, and fewer than 2^31.",
+        "Without a tensor there is no largest rank.",
+        False,
+        _some_tensor,
+        failing=call("Broadcast", {}),
+        passing=call("Broadcast", {"X0": "float[3]"}),
+        page=f"{_PAGE}#broadcast-d1",
+        ruling="D-BCAST-1",
+    ),
+    Rule(
+        "broadcast.D2",
+        "Tensors are real, float16, float, double, integer, string or bool.",
+        "The operators of the profile that broadcast know no other types.",
+        True,
+        _types,
+        failing=call("Broadcast", {**_GOOD, "X1": "complex64[2,1]"}),
+        passing=call("Broadcast", {"X0": "string[3]", "X1": "bool[2,1]"}),
+        page=f"{_PAGE}#broadcast-d2",
+        ruling="D-BCAST-1",
+    ),
+    Rule(
+        "broadcast.D3",
+        "The common shape has at most 2^59 elements and 64 axes.",
+        "A larger tensor cannot be addressed.",
+        False,
+        addressable(_common_shapes),
+        failing=call("Broadcast", {"X0": "float[1073741824,1]", "X1": "float[1073741824]"}),
+        passing=call("Broadcast", _GOOD),
+        page=f"{_PAGE}#broadcast-d3",
+        ruling="D-ALL-3",
+    ),
+)
+
+CONTRACT = Contract(
+    name="Broadcast",
+    domain="onnx",
+    since_version=None,
+    summary="Repeats tensors until all have one shape.",
+    inputs=(Operand("X", "X", "the tensors X0, X1, ...", TYPES, variadic=True),),
+    outputs=(
+        Operand(
+            "Z",
+            "Z",
+            "the tensors Z0, Z1, ... of one shape, each of its input's type",
+            TYPES,
+            variadic=True,
+        ),
+    ),
+    attributes=(),
+    rules=RULES,
+    output_types=output_types,
+)

@@ -1,0 +1,27 @@
+"""The common shape of tensors, and constraint C1 on it."""
+
+from collections.abc import Sequence
+
+Shape = tuple[int, ...]
+
+
+def equal_ranks(shapes: Sequence[Shape]) -> list[Shape]:
+    """Step 1: prepend sizes 1 until every shape is as long as the longest."""
+    rank = max(map(len, shapes), default=0)
+    return [(1,) * (rank - len(shape)) + shape for shape in shapes]
+
+
+def largest_sizes(shapes: Sequence[Shape]) -> Shape:
+    """Step 2: on each axis the largest size of all tensors (shapes of equal length)."""
+    return tuple(max(sizes) for sizes in zip(*shapes, strict=True))
+
+
+def broadcast_shape(shapes: Sequence[Shape]) -> Shape | None:
+    """The common shape, or None where C1 fails: a size is the largest on its axis, or 1.
+
+    A size 0 beside a size 1 fails: the largest is 1, and 0 is neither (D-BCAST-2).
+    """
+    aligned = equal_ranks(shapes)
+    target = largest_sizes(aligned)
+    fits = all(size in (largest, 1) for shape in aligned for size, largest in zip(shape, target, strict=True))
+    return target if fits else None

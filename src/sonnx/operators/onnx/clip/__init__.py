@@ -1,0 +1,8 @@
+"""Clip: limits the elements of a tensor to an interval."""
+
+from sonnx.model.operator import Operator
+from sonnx.operators.onnx.clip.accuracy import error_bound
+from sonnx.operators.onnx.clip.contract import CONTRACT
+from sonnx.operators.onnx.clip.meaning import meaning
+
+OPERATOR = Operator(CONTRACT, meaning, error_bound)

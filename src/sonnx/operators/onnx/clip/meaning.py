@@ -1,0 +1,36 @@
+"""Clip by cases (D-CLIP-1, D-CLIP-2), one definition for every type."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sonnx.numeric.arrays import Array
+from sonnx.numeric.blocks import by_blocks
+
+
+def meaning(inputs: Mapping[str, Array], _attributes: Mapping[str, Any]) -> Mapping[str, Array]:
+    """Limit every element of `input`: output = cases(input, min, max)."""
+    low, high = effective_bounds(inputs["min"], inputs["max"])
+    return {"output": by_blocks(partial(cases, low=low, high=high), inputs["input"])}
+
+
+def effective_bounds(low: Array, high: Array) -> tuple[Array, Array]:
+    """A NaN bound does not bound: `min` counts as -inf then, `max` as +inf."""
+    return (
+        np.asarray(-np.inf, low.dtype) if is_nan(low) else low,
+        np.asarray(np.inf, high.dtype) if is_nan(high) else high,
+    )
+
+
+def cases(x: Array, *, low: Array, high: Array) -> Array:
+    """Decide by comparisons alone, in this order; "otherwise" keeps the bits of the input."""
+    if low > high:
+        return np.where(is_nan(x), x, high)
+    return np.where(x < low, low, np.where(x > high, high, x))  # a NaN compares false: it stays
+
+
+def is_nan(x: Array) -> Array:
+    """Only a NaN differs from itself; integers and reals never do."""
+    return np.asarray(x != x)  # noqa: PLR0124  that comparison is the definition

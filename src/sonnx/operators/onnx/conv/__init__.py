@@ -1,0 +1,8 @@
+"""Conv: a kernel slides over an image and sums products."""
+
+from sonnx.model.operator import Operator
+from sonnx.operators.onnx.conv.accuracy import error_bound
+from sonnx.operators.onnx.conv.contract import CONTRACT
+from sonnx.operators.onnx.conv.meaning import meaning
+
+OPERATOR = Operator(CONTRACT, meaning, error_bound)

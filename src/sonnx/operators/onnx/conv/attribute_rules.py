@@ -1,0 +1,246 @@
+"""Conv: what its attributes must fulfil."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sonnx.model.call import ABSENT, Call, call
+from sonnx.model.rule import Broken, Predicate, Rule, Shown
+from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, group
+from sonnx.operators.onnx.conv.rules import ATTRIBUTES, GOOD, PAGE, PASSING
+from sonnx.operators.shared.predicates import integers, is_integer, show, sizes
+
+ACCUMULATE = ("separate", "fused")
+
+_FORMS = {
+    "strides": "[down lines, along columns]",
+    "pads": "[begin0, begin1, end0, end1]",
+    "dilations": "[between lines, between columns]",
+    "kernel_shape": "[lines, columns]",
+}
+
+
+def _failing(**changes: Any) -> Call:
+    return call("Conv", GOOD, {**ATTRIBUTES, **changes})
+
+
+def _given(call: Call, name: str) -> Any:
+    """The value of an attribute, ABSENT where general.R1 speaks of it."""
+    return call.attributes.get(name, ABSENT)
+
+
+def _elements(value: Any) -> list[Any] | None:
+    """The elements of anything that can be listed; None for a single value or text."""
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        return None
+    return list(value)
+
+
+def _length(name: str, length: int) -> Predicate:
+    def predicate(call: Call) -> Broken | None:
+        value = _given(call, name)
+        elements = _elements(value)
+        if value is ABSENT or (elements is not None and len(elements) == length):
+            return None
+        count = "not a list" if elements is None else f"{len(elements)} values"
+        X = tuple(
+            Shown("X", str(t), f"{SPATIAL} spatial axes, so {length} values") for t in _inputs(call, "X")
+        )
+        return Broken((Shown(name, _text(value), count), *X), f"write {name} = {_FORMS[name]}")
+
+    return predicate
+
+
+def _inputs(call: Call, name: str) -> list[Any]:
+    return [call.inputs[name]] if name in call.inputs else []
+
+
+def _text(value: Any) -> str:
+    elements = _elements(value)
+    return repr(value)[:80] if elements is None else f"[{', '.join(map(str, elements))}]"[:80]
+
+
+def _at_least(name: str, least: int, words: str) -> Predicate:
+    def predicate(call: Call) -> Broken | None:
+        elements = _elements(_given(call, name))
+        if elements is None or (_all_integers(elements) and all(value >= least for value in elements)):
+            return None
+        bad = [str(value) for value in elements if not is_integer(value) or value < least]
+        return Broken((Shown(name, _text(elements), f"{', '.join(bad)} is not {words}"),), f"write {words}s")
+
+    return predicate
+
+
+def _all_integers(elements: list[Any]) -> bool:
+    return integers(elements) is not None
+
+
+def _is_one_of(name: str, allowed: tuple[str, ...], help: str) -> Predicate:
+    def predicate(call: Call) -> Broken | None:
+        value = _given(call, name)
+        if value is ABSENT or (isinstance(value, str) and value in allowed):
+            return None
+        return Broken((Shown(name, _text(value)),), help)
+
+    return predicate
+
+
+def _group_known(call: Call) -> Broken | None:
+    X, value = sizes(call, "X", RANK), _given(call, "group")
+    if X is None or value is ABSENT or group(call) is not None:
+        return None
+    values = (Shown("group", _text(value)), Shown("X", str(call.inputs["X"]), f"{X[1]} channels"))
+    return Broken(values, f"write group = 1 (standard) or group = {X[1]} (depthwise)")
+
+
+def _multiplier_one(call: Call) -> Broken | None:
+    X, W, groups = sizes(call, "X", RANK), sizes(call, "W", RANK), group(call)
+    if X is None or W is None or groups in (None, 1) or W[0] == X[1]:
+        return None
+    values = (*show(call, "X", "W"), Shown("group", str(groups), "depthwise"))
+    return Broken(values, f"give `W` {X[1]} output channels, one per channel of `X`")
+
+
+def _kernel_shape_of_W(call: Call) -> Broken | None:
+    value, W = integers(_given(call, "kernel_shape")), sizes(call, "W", RANK)
+    if value is None or W is None or len(value) != SPATIAL or value == W[2:]:
+        return None
+    wanted = f"[{W[2]}, {W[3]}]"
+    values = (
+        Shown("kernel_shape", _text(value)),
+        Shown("W", str(call.inputs["W"]), f"{wanted} lines, columns"),
+    )
+    return Broken(values, f"write kernel_shape = {wanted}")
+
+
+def _rule(
+    identifier: str,
+    statement: str,
+    reason: str,
+    predicate: Callable[[Call], Broken | None],
+    failing: Call,
+    *,
+    restricts_onnx: bool = False,
+    ruling: str = "",
+    passing: Call = PASSING,
+) -> Rule:
+    anchor = identifier.lower().replace(".", "-")
+    return Rule(
+        identifier,
+        statement,
+        reason,
+        restricts_onnx,
+        predicate,
+        failing,
+        passing,
+        page=f"{PAGE}#{anchor}",
+        ruling=ruling,
+    )
+
+
+ATTRIBUTE_RULES = (
+    _rule(
+        "conv.strides.C1",
+        "`strides` has two values.",
+        "One step for the lines and one for the columns.",
+        _length("strides", SPATIAL),
+        _failing(strides=(1, 1, 1)),
+    ),
+    _rule(
+        "conv.strides.D1",
+        "The values of `strides` are integers from 1 up; strides[0] moves down lines, strides[1] along columns.",
+        "A step of 0 would never end, and no direction but forward is defined.",
+        _at_least("strides", 1, "a positive integer"),
+        _failing(strides=(0, 1)),
+        ruling="D-CONV-3",
+    ),
+    _rule(
+        "conv.auto_pad.C1",
+        "`auto_pad` is NOTSET.",
+        "Padding is written as numbers, so that everybody pads alike.",
+        _is_one_of("auto_pad", ("NOTSET",), 'write auto_pad = "NOTSET" and the pads it stands for'),
+        _failing(auto_pad="SAME_UPPER"),
+        restricts_onnx=True,
+        ruling="D-CONV-7",
+    ),
+    _rule(
+        "conv.pads.C1",
+        "The values of `pads` are integers from 0 up.",
+        "A pad counts zeros to be inserted; taking elements away is another operation.",
+        _at_least("pads", 0, "a non-negative integer"),
+        _failing(pads=(1, 1, 1, -1)),
+        restricts_onnx=True,
+        ruling="D-CONV-7",
+    ),
+    _rule(
+        "conv.pads.C2",
+        "`pads` needs two values per spatial axis of X.",
+        "Each axis has a beginning and an end.",
+        _length("pads", 2 * SPATIAL),
+        _failing(pads=(1, 1)),
+        ruling="D-CONV-7",
+    ),
+    _rule(
+        "conv.dilations.C1",
+        "The values of `dilations` are integers from 1 up.",
+        "Neighbouring taps of the kernel lie one or more elements apart.",
+        _at_least("dilations", 1, "a positive integer"),
+        _failing(dilations=(1, 0)),
+    ),
+    _rule(
+        "conv.dilations.C2",
+        "`dilations` has two values.",
+        "One distance for the lines of the kernel and one for its columns.",
+        _length("dilations", SPATIAL),
+        _failing(dilations=(1,)),
+    ),
+    _rule(
+        "conv.group.C1",
+        "`group` is 1 (standard) or the number of channels of `X` (depthwise).",
+        "Other groupings are outside the profile.",
+        _group_known,
+        _failing(group=0),
+        restricts_onnx=True,
+        ruling="D-CONV-2",
+    ),
+    _rule(
+        "conv.group.D1",
+        "In a depthwise convolution `W` has as many output channels as `X` has channels.",
+        "Each channel has one kernel; several kernels a channel are outside the profile.",
+        _multiplier_one,
+        call("Conv", {**GOOD, "W": "float[4,1,3,3]", "B": "float[4]"}, {**ATTRIBUTES, "group": 2}),
+        passing=call("Conv", {**GOOD, "W": "float[2,1,3,3]", "B": "float[2]"}, {**ATTRIBUTES, "group": 2}),
+        restricts_onnx=True,
+        ruling="D-CONV-2",
+    ),
+    _rule(
+        "conv.kernel_shape.C1",
+        "The values of `kernel_shape` are integers from 1 up.",
+        "A kernel without taps sums nothing.",
+        _at_least("kernel_shape", 1, "a positive integer"),
+        call("Conv", {**GOOD, "W": "float[3,2,0,3]"}, {**ATTRIBUTES, "kernel_shape": (0, 3)}),
+    ),
+    _rule(
+        "conv.kernel_shape.C2",
+        "`kernel_shape` is (lines, columns) of `W`: its last two axes.",
+        "Two statements of one fact must agree.",
+        _kernel_shape_of_W,
+        _failing(kernel_shape=(3, 1)),
+        ruling="D-CONV-3",
+    ),
+    _rule(
+        "conv.kernel_shape.D1",
+        "`kernel_shape` has two values.",
+        "The kernel has lines and columns.",
+        _length("kernel_shape", SPATIAL),
+        _failing(kernel_shape=(3, 3, 3)),
+        ruling="D-CONV-3",
+    ),
+    _rule(
+        "conv.accumulate.D1",
+        "The accumulation mode is `separate` or `fused`.",
+        "The two differ in their bits, so whoever asks for a result says which one is meant.",
+        _is_one_of("accumulate", ACCUMULATE, 'write accumulate = "separate" or accumulate = "fused"'),
+        _failing(accumulate="fast"),
+        ruling="D-CONV-6",
+    ),
+)

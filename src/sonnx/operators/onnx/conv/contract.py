@@ -1,0 +1,50 @@
+"""Conv: signature, types, rules and shape rule."""
+
+from collections.abc import Mapping
+
+from sonnx.model.call import Call
+from sonnx.model.operator import Attribute, Contract, Operand
+from sonnx.model.tensor_type import TensorType
+from sonnx.operators.onnx.conv.attribute_rules import ATTRIBUTE_RULES
+from sonnx.operators.onnx.conv.geometry import output_shape
+from sonnx.operators.onnx.conv.rules import OPERAND_RULES, TYPES
+
+
+def output_types(call: Call) -> Mapping[str, TensorType]:
+    """The type of X and the number of kernel positions on each spatial axis (D-CONV-1)."""
+    return {"Y": TensorType(call.inputs["X"].dtype, output_shape(call))}
+
+
+CONTRACT = Contract(
+    name="Conv",
+    domain="onnx",
+    since_version=11,
+    summary="Slides a kernel over an image and sums the products, starting from a bias.",
+    inputs=(
+        Operand("X", "X", "the image: batch, channels, lines, columns", TYPES),
+        Operand("W", "W", "the kernel: output channels, channels a group, lines, columns", TYPES),
+        Operand(
+            "B",
+            "B",
+            "the bias: one value per output channel; absent, it is zero",
+            TYPES,
+            optional=True,
+        ),
+    ),
+    outputs=(Operand("Y", "Y", "the result: batch, output channels, lines, columns", TYPES),),
+    attributes=(
+        Attribute("strides", "two integers", "steps of the kernel down lines and along columns"),
+        Attribute(
+            "pads",
+            "four integers",
+            "zeros before lines, before columns, after lines, after columns",
+        ),
+        Attribute("dilations", "two integers", "distances between taps of the kernel"),
+        Attribute("group", "integer", "1: standard; the number of channels: depthwise"),
+        Attribute("kernel_shape", "two integers", "lines and columns of W"),
+        Attribute("auto_pad", "text", "NOTSET: the pads are the ones written"),
+        Attribute("accumulate", "text", "separate: two roundings a term; fused: one", mode=True),
+    ),
+    rules=OPERAND_RULES + ATTRIBUTE_RULES,
+    output_types=output_types,
+)

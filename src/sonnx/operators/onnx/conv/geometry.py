@@ -1,0 +1,54 @@
+"""Shapes of a convolution, from types and attributes alone."""
+
+from sonnx.model.call import Call
+from sonnx.operators.shared.convolution import Axis
+from sonnx.operators.shared.predicates import integers, is_integer, sizes
+
+SPATIAL = 2
+RANK = 2 + SPATIAL
+
+
+def positive(values: tuple[int, ...] | None) -> bool:
+    """Tell whether there is one integer from 1 up for each spatial axis."""
+    return values is not None and len(values) == SPATIAL and all(value >= 1 for value in values)
+
+
+def axes(call: Call) -> tuple[Axis, ...] | None:
+    """How W slides along lines and columns; None where a rule on W or an attribute is broken."""
+    weights = sizes(call, "W", RANK)
+    strides, dilations = (
+        integers(call.attributes.get("strides")),
+        integers(call.attributes.get("dilations")),
+    )
+    pads = integers(call.attributes.get("pads"))
+    if weights is None or strides is None or dilations is None or pads is None:
+        return None
+    proper = positive(weights[2:]) and positive(strides) and positive(dilations)
+    if not proper or len(pads) != 2 * SPATIAL or min(pads) < 0:
+        return None
+    return tuple(map(Axis, weights[2:], strides, dilations, pads[:SPATIAL], pads[SPATIAL:]))
+
+
+def padded_sizes(call: Call) -> tuple[int, ...] | None:
+    """The spatial sizes of X with its padding."""
+    X, sliding = sizes(call, "X", RANK), axes(call)
+    if X is None or sliding is None:
+        return None
+    return tuple(size + axis.begin + axis.end for size, axis in zip(X[2:], sliding, strict=True))
+
+
+def output_shape(call: Call) -> tuple[int, ...] | None:
+    """The shape of Y (D-CONV-1); None where a rule is broken that it depends on."""
+    X, W, sliding = sizes(call, "X", RANK), sizes(call, "W", RANK), axes(call)
+    if X is None or W is None or sliding is None:
+        return None
+    positions = tuple(axis.output_size(size) for size, axis in zip(X[2:], sliding, strict=True))
+    return (X[0], W[0], *positions) if min(positions) >= 1 else None
+
+
+def group(call: Call) -> int | None:
+    """The attribute `group` where it is 1 or the number of channels of X; else None."""
+    value, X = call.attributes.get("group"), sizes(call, "X", RANK)
+    if X is None or not is_integer(value) or value < 1 or value not in (1, X[1]):
+        return None
+    return int(value)

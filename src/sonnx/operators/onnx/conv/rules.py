@@ -1,0 +1,273 @@
+"""Conv: what its operands must fulfil. The rules on attributes are in `attribute_rules`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sonnx.model.call import Call, call
+from sonnx.model.dtype import IEEE, DType
+from sonnx.model.rule import Broken, Predicate, Rule, Shown
+from sonnx.operators.onnx.conv.geometry import RANK, axes, group, output_shape, padded_sizes
+from sonnx.operators.shared.predicates import (
+    addressable,
+    declared_shape,
+    declared_type,
+    known,
+    one_of,
+    same_type,
+    show,
+    sizes,
+)
+
+TYPES = (DType.REAL, *IEEE)
+
+PAGE = "operators/conv.md"
+GOOD = {"X": "float[1,2,5,5]", "W": "float[3,2,3,3]", "B": "float[3]"}
+ATTRIBUTES: dict[str, Any] = {
+    "strides": (1, 1),
+    "pads": (1, 1, 1, 1),
+    "dilations": (1, 1),
+    "group": 1,
+    "kernel_shape": (3, 3),
+    "auto_pad": "NOTSET",
+    "accumulate": "separate",
+}
+PASSING = call("Conv", GOOD, ATTRIBUTES)
+
+_SHAPE_LABELS = ("conv.W.C2", "conv.strides.C2", "conv.pads.C3", "conv.dilations.C3")
+
+
+def _rank(name: str, rank: int, meaning: str) -> Predicate:
+    def predicate(call: Call) -> Broken | None:
+        shape = sizes(call, name)
+        if shape is None or len(shape) == rank:
+            return None
+        values = (Shown(name, str(call.inputs[name]), f"rank {len(shape)}"),)
+        return Broken(values, f"give `{name}` rank {rank}: {meaning}")
+
+    return predicate
+
+
+def _channels_agree(call: Call) -> Broken | None:
+    X, W, groups = sizes(call, "X", RANK), sizes(call, "W", RANK), group(call)
+    if X is None or W is None or groups is None or X[1] == W[1] * groups:
+        return None
+    values = (
+        Shown("X", str(call.inputs["X"]), f"{X[1]} channels"),
+        Shown("W", str(call.inputs["W"]), f"{W[1]} channels a group"),
+        Shown("group", str(groups)),
+    )
+    return Broken(values, f"give `W` {X[1] // groups} channels on its second axis")
+
+
+def _kernel_fits(call: Call) -> Broken | None:
+    sliding, padded = axes(call), padded_sizes(call)
+    if sliding is None or padded is None or output_shape(call) is not None:
+        return None
+    extents = [axis.extent for axis in sliding]
+    values = (
+        *show(call, "X", "W"),
+        Shown("padded X", f"{list(padded)}", "lines, columns"),
+        Shown("kernel", f"{extents}", "lines, columns, dilation included"),
+    )
+    return Broken(values, "enlarge `pads`, or reduce the kernel or `dilations`")
+
+
+def _denoted(name: str, wanted: tuple[str, ...]) -> Predicate:
+    def predicate(call: Call) -> Broken | None:
+        operand = known(call, name)
+        if operand is None or operand.denotation in (None, wanted):
+            return None
+        return Broken(show(call, name), f"denote the axes {', '.join(wanted)}, or none of them")
+
+    return predicate
+
+
+def _bias_length(call: Call) -> Broken | None:
+    B, W = sizes(call, "B", 1), sizes(call, "W", RANK)
+    if B is None or W is None or B[0] == W[0]:
+        return None
+    values = (
+        Shown("B", str(call.inputs["B"]), f"{B[0]} values"),
+        Shown("W", str(call.inputs["W"]), f"{W[0]} output channels"),
+    )
+    return Broken(values, f"give `B` {W[0]} values, one per output channel")
+
+
+def _made_shapes(call: Call) -> Iterator[tuple[int, ...]]:
+    X, padded, made = sizes(call, "X", RANK), padded_sizes(call), output_shape(call)
+    if X is not None and padded is not None and made is not None:
+        yield (*X[:2], *padded)
+        yield made
+
+
+_X_AXES = ("DATA_BATCH", "DATA_CHANNEL", "DATA_FEATURE", "DATA_FEATURE")
+_W_AXES = ("FILTER_OUT_CHANNEL", "FILTER_IN_CHANNEL", "FILTER_SPATIAL", "FILTER_SPATIAL")
+
+
+def _failing(**changes: str) -> Call:
+    return call("Conv", {**GOOD, **changes}, ATTRIBUTES)
+
+
+def _declared(text: str) -> Call:
+    return call("Conv", GOOD, ATTRIBUTES, outputs={"Y": text})
+
+
+OPERAND_RULES = (
+    Rule(
+        "conv.X.C1",
+        "`X` has two spatial axes: its shape is (batch, channels, lines, columns).",
+        "The profile covers images; one definition with a fixed rank is easier to verify.",
+        True,
+        _rank("X", RANK, "batch, channels, lines, columns"),
+        failing=_failing(X="float[1,2,5]"),
+        passing=PASSING,
+        page=f"{PAGE}#conv-x-c1",
+        ruling="D-CONV-7",
+    ),
+    Rule(
+        "conv.X.C2",
+        "`X` has as many channels as the second axis of `W` times `group`.",
+        "Every channel of the input meets exactly one slice of the kernel.",
+        False,
+        _channels_agree,
+        failing=_failing(X="float[1,4,5,5]"),
+        passing=PASSING,
+        page=f"{PAGE}#conv-x-c2",
+        also=("conv.W.C1",),
+        ruling="D-CONV-2",
+    ),
+    Rule(
+        "conv.X.C3",
+        "The dilated kernel fits into the padded input at least once on each spatial axis.",
+        "Otherwise Y would have no element, or a negative size.",
+        False,
+        _kernel_fits,
+        failing=_failing(X="float[1,2,5,0]"),
+        passing=PASSING,
+        page=f"{PAGE}#conv-x-c3",
+        also=_SHAPE_LABELS,
+        ruling="D-CONV-1",
+    ),
+    Rule(
+        "conv.X.C4",
+        "If the axes of `X` are denoted, they are DATA_BATCH, DATA_CHANNEL, DATA_FEATURE, DATA_FEATURE.",
+        "A denotation that contradicts the order of the axes shows that a tensor was laid out differently.",
+        False,
+        _denoted("X", _X_AXES),
+        failing=_failing(X="float[1,2,5,5] as DATA_BATCH,DATA_FEATURE,DATA_FEATURE,DATA_CHANNEL"),
+        passing=_failing(X=f"float[1,2,5,5] as {','.join(_X_AXES)}"),
+        page=f"{PAGE}#conv-x-c4",
+    ),
+    Rule(
+        "conv.X.D1",
+        "`X` is real, float16, float or double.",
+        "These are the types whose sum and product, and their rounding, are defined here.",
+        True,
+        one_of("X", TYPES),
+        failing=_failing(X="int32[1,2,5,5]", W="int32[3,2,3,3]", B="int32[3]"),
+        passing=_failing(X="double[1,2,5,5]", W="double[3,2,3,3]", B="double[3]"),
+        page=f"{PAGE}#conv-x-d1",
+        ruling="D-CONV-7",
+    ),
+    Rule(
+        "conv.W.C3",
+        "If the axes of `W` are denoted, they are FILTER_OUT_CHANNEL, FILTER_IN_CHANNEL, FILTER_SPATIAL, FILTER_SPATIAL.",
+        "A denotation that contradicts the order of the axes shows that a tensor was laid out differently.",
+        False,
+        _denoted("W", _W_AXES),
+        failing=_failing(
+            W="float[3,2,3,3] as FILTER_IN_CHANNEL,FILTER_OUT_CHANNEL,FILTER_SPATIAL,FILTER_SPATIAL"
+        ),
+        passing=_failing(W=f"float[3,2,3,3] as {','.join(_W_AXES)}"),
+        page=f"{PAGE}#conv-w-c3",
+    ),
+    Rule(
+        "conv.W.D1",
+        "`W` has rank 4: output channels, input channels a group, lines, columns.",
+        "The kernel has the two spatial axes of the input.",
+        True,
+        _rank("W", RANK, "output channels, channels a group, lines, columns"),
+        failing=_failing(W="float[3,2,3]"),
+        passing=PASSING,
+        page=f"{PAGE}#conv-w-d1",
+        ruling="D-CONV-2",
+    ),
+    Rule(
+        "conv.W.D2",
+        "`W` has the element type of `X`.",
+        "Products of unlike types would need a conversion.",
+        False,
+        same_type("W", "X"),
+        failing=_failing(W="double[3,2,3,3]"),
+        passing=PASSING,
+        page=f"{PAGE}#conv-w-d2",
+        ruling="D-ALL-3",
+    ),
+    Rule(
+        "conv.B.C1",
+        "`B`, if given, has one value per output channel.",
+        "Each output channel starts from its own bias.",
+        False,
+        _bias_length,
+        failing=_failing(B="float[2]"),
+        passing=PASSING,
+        page=f"{PAGE}#conv-b-c1",
+        ruling="D-CONV-4",
+    ),
+    Rule(
+        "conv.B.D1",
+        "`B`, if given, has rank 1.",
+        "A bias is a list of values; any other shape would need broadcasting.",
+        False,
+        _rank("B", 1, "one value per output channel"),
+        failing=_failing(B="float[3,1]"),
+        passing=PASSING,
+        page=f"{PAGE}#conv-b-d1",
+        ruling="D-CONV-4",
+    ),
+    Rule(
+        "conv.B.D2",
+        "`B`, if given, has the element type of `X`.",
+        "Sums of unlike types would need a conversion.",
+        False,
+        same_type("B", "X"),
+        failing=_failing(B="double[3]"),
+        passing=PASSING,
+        page=f"{PAGE}#conv-b-d2",
+        ruling="D-ALL-3",
+    ),
+    Rule(
+        "conv.Y.C1",
+        "`Y` has the shape (batch of X, output channels of W, positions on lines, positions on columns).",
+        "The number of positions follows from the sizes, pads, dilations and strides.",
+        False,
+        declared_shape("Y", output_shape, "X", "W"),
+        failing=_declared("float[1,3,4,4]"),
+        passing=_declared("float[1,3,5,5]"),
+        page=f"{PAGE}#conv-y-c1",
+        also=("conv.X.C3",),
+        ruling="D-CONV-1",
+    ),
+    Rule(
+        "conv.Y.D1",
+        "`Y` has the element type of `X`.",
+        "The result is rounded once to that type.",
+        False,
+        declared_type("Y", "X"),
+        failing=_declared("double[1,3,5,5]"),
+        passing=_declared("float[1,3,5,5]"),
+        page=f"{PAGE}#conv-y-d1",
+        ruling="D-CONV-6",
+    ),
+    Rule(
+        "conv.Y.D2",
+        "`Y` and the padded input have at most 2^59 elements each.",
+        "A larger tensor cannot be addressed.",
+        False,
+        addressable(_made_shapes, "X", "W"),
+        failing=call("Conv", GOOD, {**ATTRIBUTES, "pads": (2**60, 1, 1, 1)}),
+        passing=PASSING,
+        page=f"{PAGE}#conv-y-d2",
+        ruling="D-ALL-3",
+    ),
+)

@@ -1,0 +1,8 @@
+"""Expand: one tensor is broadcast to a given shape, explicitly in a graph."""
+
+from sonnx.model.operator import Operator
+from sonnx.operators.onnx.expand.accuracy import error_bound
+from sonnx.operators.onnx.expand.contract import CONTRACT
+from sonnx.operators.onnx.expand.meaning import meaning
+
+OPERATOR = Operator(CONTRACT, meaning, error_bound)

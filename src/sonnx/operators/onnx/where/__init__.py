@@ -1,0 +1,8 @@
+"""Where: each element comes from one of two tensors, as a condition says."""
+
+from sonnx.model.operator import Operator
+from sonnx.operators.onnx.where.accuracy import error_bound
+from sonnx.operators.onnx.where.contract import CONTRACT
+from sonnx.operators.onnx.where.meaning import meaning
+
+OPERATOR = Operator(CONTRACT, meaning, error_bound)

@@ -1,0 +1,156 @@
+"""Where: signature, types, rules and shape rule."""
+
+from collections.abc import Mapping
+
+from sonnx.model.call import Call, call
+from sonnx.model.dtype import ALL, DType
+from sonnx.model.operator import Contract, Operand
+from sonnx.model.rule import Broken, Rule, Shown
+from sonnx.model.tensor_type import TensorType
+from sonnx.operators.onnx.broadcast.shapes import broadcast_shape
+from sonnx.operators.shared.predicates import (
+    declared_shape,
+    declared_type,
+    known,
+    same_type,
+    show,
+    sizes,
+)
+
+_PAGE = "operators/where.md"
+_NAMES = ("condition", "X", "Y")
+_GOOD = {"condition": "bool[2,3]", "X": "float[2,3]", "Y": "float[2,3]"}
+
+
+def output_types(call: Call) -> Mapping[str, TensorType]:
+    """The output has the type and the shape of X."""
+    return {"output": call.inputs["X"]}
+
+
+def _shapes(call: Call) -> list[tuple[int, ...]]:
+    return [shape for name in _NAMES if (shape := sizes(call, name)) is not None]
+
+
+def _one_shape(call: Call) -> Broken | None:
+    shapes = _shapes(call)
+    if len(set(shapes)) <= 1 or broadcast_shape(shapes) is not None:
+        return None  # where.R4 speaks of shapes that broadcasting would bring together
+    return Broken(show(call, *_NAMES), "give all three inputs one shape")
+
+
+def _no_broadcasting(call: Call) -> Broken | None:
+    shapes = _shapes(call)
+    common = broadcast_shape(shapes)
+    if len(set(shapes)) <= 1 or common is None:
+        return None
+    wanted = f"[{','.join(map(str, common))}]"
+    return Broken(show(call, *_NAMES), f"expand every input to {wanted} first, with Expand")
+
+
+def _dense(call: Call) -> Broken | None:
+    sparse = tuple(Shown(name, str(t)) for name, t in call.inputs.items() if t.sparse)
+    return Broken(sparse, "make the tensor dense") if sparse else None
+
+
+def _boolean(call: Call) -> Broken | None:
+    condition = known(call, "condition")
+    if condition is None or condition.dtype is DType.BOOL:
+        return None
+    return Broken(show(call, "condition"), "give a bool tensor, for example the result of a comparison")
+
+
+RULES = (
+    Rule(
+        "where.R1",
+        "No tensor is sparse.",
+        "What a sparse tensor leaves out has no element to choose.",
+        True,
+        _dense,
+        failing=call("Where", {**_GOOD, "X": "sparse float[2,3]"}),
+        passing=call("Where", _GOOD),
+        page=f"{_PAGE}#where-r1",
+        ruling="D-ALL-3",
+    ),
+    Rule(
+        "where.R2",
+        "`condition`, `X` and `Y` have one shape.",
+        "Each output element is decided by the elements at the same place.",
+        True,
+        _one_shape,
+        failing=call("Where", {**_GOOD, "Y": "float[4,3]"}),
+        passing=call("Where", _GOOD),
+        page=f"{_PAGE}#where-r2",
+        also=("where.condition.C1", "where.X.C1", "where.Y.C1"),
+        ruling="D-WHERE-1",
+    ),
+    Rule(
+        "where.R3",
+        "`X` and `Y` have one element type.",
+        "The output takes elements from both; nothing is converted.",
+        False,
+        same_type("Y", "X"),
+        failing=call("Where", {**_GOOD, "Y": "double[2,3]"}),
+        passing=call("Where", _GOOD),
+        page=f"{_PAGE}#where-r3",
+        ruling="D-WHERE-1",
+    ),
+    Rule(
+        "where.R4",
+        "Shapes that could be broadcast to one another are refused like any other unequal shapes.",
+        "Broadcasting inside the operator hides work whose amount depends on the shapes; Expand shows it.",
+        True,
+        _no_broadcasting,
+        failing=call("Where", {**_GOOD, "condition": "bool[1,3]"}),
+        passing=call("Where", _GOOD),
+        page=f"{_PAGE}#where-r4",
+        ruling="D-WHERE-1",
+    ),
+    Rule(
+        "where.condition.D1",
+        "`condition` is of type bool.",
+        "A number is no truth value; a comparison makes one of it.",
+        False,
+        _boolean,
+        failing=call("Where", {**_GOOD, "condition": "uint8[2,3]"}),
+        passing=call("Where", _GOOD),
+        page=f"{_PAGE}#where-condition-d1",
+        ruling="D-WHERE-1",
+    ),
+    Rule(
+        "where.output.C1",
+        "`output` has the shape of the inputs.",
+        "Each place of the inputs gives one element of the output.",
+        False,
+        declared_shape("output", lambda call: sizes(call, "X"), "X"),
+        failing=call("Where", _GOOD, outputs={"output": "float[6]"}),
+        passing=call("Where", _GOOD, outputs={"output": "float[2,3]"}),
+        page=f"{_PAGE}#where-output-c1",
+    ),
+    Rule(
+        "where.output.D1",
+        "`output` has the element type of `X` and `Y`.",
+        "Chosen elements are copied bit for bit.",
+        False,
+        declared_type("output", "X"),
+        failing=call("Where", _GOOD, outputs={"output": "double[2,3]"}),
+        passing=call("Where", _GOOD, outputs={"output": "float[2,3]"}),
+        page=f"{_PAGE}#where-output-d1",
+        ruling="D-WHERE-2",
+    ),
+)
+
+CONTRACT = Contract(
+    name="Where",
+    domain="onnx",
+    since_version=16,
+    summary="Takes each element from one of two tensors, as a condition says.",
+    inputs=(
+        Operand("condition", "C", "which tensor each element comes from", (DType.BOOL,)),
+        Operand("X", "X", "elements chosen where the condition is true", ALL),
+        Operand("Y", "Y", "elements chosen where the condition is false", ALL),
+    ),
+    outputs=(Operand("output", "Z", "the chosen elements", ALL),),
+    attributes=(),
+    rules=RULES,
+    output_types=output_types,
+)

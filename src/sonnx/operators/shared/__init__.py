@@ -1,0 +1,1 @@
+"""Formulas that several operators share, each in its one home."""

@@ -1,0 +1,124 @@
+"""Predicates that rules of several operators share. Each answers None where it cannot be asked."""
+
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
+
+import numpy as np
+
+from sonnx.model.call import Call
+from sonnx.model.dtype import DType
+from sonnx.model.rule import Broken, Predicate, Shown
+from sonnx.model.tensor_type import TensorType
+
+# The sizes of a tensor's shape, found from a call; None where another rule says why there are none.
+ShapeOf = Callable[[Call], tuple[int, ...] | None]
+
+# NumPy addresses elements with signed 64-bit offsets; an element takes at most 16 bytes.
+MOST_ELEMENTS = 2**59
+MOST_AXES = 64
+
+
+def known(call: Call, name: str) -> TensorType | None:
+    """The type of an operand that is present, dense, typed and of static shape; else None."""
+    operand = call.inputs.get(name)
+    if operand is None or operand.dtype is None or operand.sizes is None or operand.sparse:
+        return None
+    return operand
+
+
+def sizes(call: Call, name: str, rank: int | None = None) -> tuple[int, ...] | None:
+    """The sizes of a known operand, of the given rank where one is given; else None."""
+    operand = known(call, name)
+    if operand is None or operand.sizes is None:
+        return None
+    return operand.sizes if rank in (None, len(operand.sizes)) else None
+
+
+def show(call: Call, *names: str) -> tuple[Shown, ...]:
+    """Evidence: the types of operands, in the order given, those that are present."""
+    return tuple(Shown(name, str(call.inputs[name])) for name in names if name in call.inputs)
+
+
+def integers(value: object) -> tuple[int, ...] | None:
+    """A list of integers as a tuple; None for anything else (NaN, 1.5, "1", True)."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist() if value.ndim == 1 else None
+    if not isinstance(value, (list, tuple)) or not all(map(is_integer, value)):
+        return None
+    return tuple(int(element) for element in value)
+
+
+def is_integer(value: object) -> bool:
+    """Tell whether a value is an integer; True and False are not."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def one_of(name: str, types: Sequence[DType]) -> Predicate:
+    """The operand has one of the types."""
+
+    def predicate(call: Call) -> Broken | None:
+        operand = known(call, name)
+        if operand is None or operand.dtype in types:
+            return None
+        return Broken(show(call, name), f"give `{name}` one of the types {', '.join(types)}")
+
+    return predicate
+
+
+def same_type(name: str, reference: str) -> Predicate:
+    """Two operands have one element type."""
+
+    def predicate(call: Call) -> Broken | None:
+        one, other = known(call, name), known(call, reference)
+        if one is None or other is None or one.dtype is other.dtype:
+            return None
+        return Broken(
+            show(call, name, reference),
+            f"give `{name}` the type {other.dtype}; no operand is converted",
+        )
+
+    return predicate
+
+
+def declared_type(output: str, reference: str) -> Predicate:
+    """A declared output has the element type of an operand."""
+
+    def predicate(call: Call) -> Broken | None:
+        declared, operand = call.outputs.get(output), known(call, reference)
+        if declared is None or operand is None or declared.dtype in (None, operand.dtype):
+            return None
+        return Broken(
+            (Shown(output, str(declared), "declared"), *show(call, reference)),
+            f"declare `{output}` with type {operand.dtype}",
+        )
+
+    return predicate
+
+
+def declared_shape(output: str, shape_of: ShapeOf, *shown: str) -> Predicate:
+    """A declared output has the shape that the operands and attributes give."""
+
+    def predicate(call: Call) -> Broken | None:
+        declared, shape = call.outputs.get(output), shape_of(call)
+        if declared is None or declared.sizes is None or shape is None or declared.sizes == shape:
+            return None
+        right = f"[{','.join(map(str, shape))}]"
+        return Broken(
+            (Shown(output, str(declared), f"declared; the shape is {right}"), *show(call, *shown)),
+            f"declare `{output}` with shape {right}",
+        )
+
+    return predicate
+
+
+def addressable(shapes: Callable[[Call], Iterable[tuple[int, ...]]], *shown: str) -> Predicate:
+    """Every tensor the call makes can be addressed by a machine."""
+
+    def predicate(call: Call) -> Broken | None:
+        for shape in shapes(call):
+            if len(shape) > MOST_AXES or prod(shape) > MOST_ELEMENTS:
+                values = (Shown("result", f"[{','.join(map(str, shape))}]"), *show(call, *shown))
+                return Broken(values, f"stay below 2^59 elements and {MOST_AXES} axes")
+        return None
+
+    return predicate

@@ -1,0 +1,1 @@
+"""Words and tables for people: the only place where findings become text."""
