@@ -53,12 +53,15 @@ def where(condition: Any, X: Any, Y: Any) -> Array:
 
 
 def broadcast(*tensors: Any) -> tuple[Array, ...]:
-    """Give all tensors one shape; the results are read-only views of the tensors (functionality Broadcast)."""
+    """Give all tensors one shape, as read-only views of them (functionality Broadcast)."""
     return tuple(apply(BROADCAST, _numbered(tensors), {}).values())
 
 
 def expand(input: Any, shape: Any) -> Array:
-    """Broadcast `input` with `shape`, a list of sizes or an int64 vector; a read-only view (operator Expand)."""
+    """Broadcast `input` with `shape`, a list of sizes or an int64 vector (operator Expand).
+
+    The result is a read-only view of `input`.
+    """
     return apply(EXPAND, {"input": input, "shape": _vector(shape)}, {})["output"]
 
 

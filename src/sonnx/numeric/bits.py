@@ -35,7 +35,7 @@ def _same_elements(a: Array, b: Array, nan: NanRule) -> Array:
     if a.dtype == np.dtype(object):
         return np.asarray(a == b, dtype=bool)
     parts_a, parts_b = _parts(a), _parts(b)
-    equal = _raw(parts_a) == _raw(parts_b)
+    equal: Array = _raw(parts_a) == _raw(parts_b)
     if nan == "any":
         equal |= (parts_a != parts_a) & (parts_b != parts_b)  # noqa: PLR0124  only a NaN differs from itself
     return equal
@@ -61,7 +61,7 @@ def ulp_distance(left: Any, right: Any) -> Array:
     (left_type, a), (right_type, b) = describe(left), describe(right)
     if left_type != right_type or a is None or b is None or left_type.dtype not in IEEE:
         raise ValueError(
-            f"ulp_distance: needs two arrays of one float type and one shape, got {left_type} and {right_type}"
+            f"ulp_distance: needs two arrays of one float type and shape, got {left_type} and {right_type}"
         )
     place_a, place_b = _place(a, left_type.dtype), _place(b, left_type.dtype)
     steps = np.where(place_a > place_b, place_a - place_b, place_b - place_a)

@@ -8,7 +8,7 @@ class NotIeeeError(RuntimeError):
 
 
 _TINY = tuple(np.array([np.finfo(t).smallest_subnormal], t) for t in (np.float32, np.float64))
-_STEPS = tuple(np.array([1, -1], t) * np.finfo(t).eps for t in (np.float32, np.float64))
+_STEPS = tuple(np.array([np.finfo(t).eps, -np.finfo(t).eps], t) for t in (np.float32, np.float64))
 
 
 def require_ieee() -> None:

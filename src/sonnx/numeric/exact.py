@@ -89,8 +89,8 @@ def _bits(tops: list[int]) -> int:
 def _slices(tops: list[int], bits: int, width: int) -> list[Array]:
     """Signed slices, lowest first: tops = Σ slice_i · 2^(i·width), |slice_i| < 2^width."""
     held: type = np.int64 if bits <= _MACHINE_BITS else object
-    values = np.array(tops, dtype=held)
-    sign = np.where(values < 0, -1, 1).astype(held)
+    values: Array = np.array(tops, dtype=held)
+    sign: Array = np.where(values < 0, -1, 1).astype(held)
     magnitude = values * sign
     mask = 2**width - 1
     return [(((magnitude >> low) & mask) * sign).astype(np.float64) for low in range(0, bits, width)]
@@ -126,11 +126,11 @@ def _by_flint(x: Array, windows: Windows, weights: Array, start: Array) -> Multi
         product = left * _flint_matrix(_matrix(x, windows, item, group))
         rows = np.empty((product.nrows(), product.ncols()), dtype=object)
         rows.reshape(-1)[:] = [Fraction(int(q.p), int(q.q)) for q in product.entries()]
-        return rows + start[group][:, None]
+        return np.asarray(rows + start[group][:, None])
 
     return multiply
 
 
 def _flint_matrix(values: Array) -> Any:
     entries = [flint.fmpq(value.numerator, value.denominator) for value in values.reshape(-1)]
-    return flint.fmpq_mat(*values.shape, entries)
+    return flint.fmpq_mat(values.shape[0], values.shape[1], entries)

@@ -81,10 +81,8 @@ def _parse_float(text: str, dtype: DType) -> Any:
         return numpy_dtype(dtype).type(special[text])
     if match := _NAN.fullmatch(text):
         return _nan(match["sign"] == "-", match["bits"], dtype)
-    if match := _HEX.fullmatch(text):
-        value = _hex_value(text, match)
-    else:
-        value = real(text)[()]
+    match = _HEX.fullmatch(text)
+    value: Any = _hex_value(text, match) if match else real(text)[()]
     # A literal with a minus sign that is or rounds to zero is the negative zero.
     negative = text.lstrip().startswith("-")
     number: Any = nearest(abs(value), dtype)

@@ -25,15 +25,12 @@ def real(values: Any) -> RealArray:
     Takes ints, Fractions, Decimals, floats, strings such as "-6.1", "1/3" or "2.5e-3", nested lists
     of these, and arrays of floats or integers. Raises ValueError for anything that is no real number.
     """
-    if isinstance(values, (list, tuple)):
-        array = np.array(values, dtype=object)
-    else:
-        array = np.asanyarray(values)
-    dtype = dtype_of(array)
-    result = np.empty(array.shape, dtype=object)
-    lift = _lifter(array, dtype)
-    result.flat = [lift(value, index) for index, value in enumerate(array.flat)]
-    return result.view(RealArray)
+    listed = isinstance(values, (list, tuple))
+    array: Array = np.array(values, dtype=object) if listed else np.asanyarray(values)
+    lift = _lifter(array, dtype_of(array))
+    result = np.empty(array.size, dtype=object)
+    result[:] = [lift(value, index) for index, value in enumerate(array.flat)]
+    return result.reshape(array.shape).view(RealArray)
 
 
 def _lifter(array: Array, dtype: DType | None) -> Callable[[Any, int], Fraction]:

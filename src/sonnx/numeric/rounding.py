@@ -42,16 +42,17 @@ FORMATS = {
 }
 
 
-def nearest(value: Fraction, dtype: DType) -> np.generic:
+def nearest(value: Fraction, dtype: DType) -> Any:
     """Round a real number to the type, once; beyond the largest finite number to infinity."""
     magnitude = nearest_bits(abs(value), FORMATS[dtype])
-    number: np.generic = np.array(magnitude, FORMATS[dtype].held_as).view(numpy_dtype(dtype))[()]
-    negative: np.generic = -number  # type: ignore[operator]  # the three formats are all signed
-    return negative if value < 0 else number
+    number: Any = np.array(magnitude, FORMATS[dtype].held_as).view(numpy_dtype(dtype))[()]
+    return -number if value < 0 else number
 
 
 def nearest_bits(magnitude: Fraction, form: Format) -> int:
     """The encoding of the number nearest to a real number ≥ 0."""
+    if not magnitude:
+        return 0
     precision, emin = form.precision, form.emin
     top, bottom = magnitude.numerator, magnitude.denominator
     exponent = top.bit_length() - bottom.bit_length()

@@ -10,7 +10,7 @@ from sonnx.numeric.arrays import Array
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows into an array (batch, channel, …), each (batch, group, *positions), in the order of addition."""
+    """Windows (batch, group, *positions) into an array (batch, channel, …), in the order of addition."""
 
     cut: Callable[[Array], Iterable[Array]]
     positions: tuple[int, ...]

@@ -9,6 +9,8 @@ from sonnx.operators.onnx.conv import OPERATOR as CONV
 from sonnx.operators.onnx.expand import OPERATOR as EXPAND
 from sonnx.operators.onnx.where import OPERATOR as WHERE
 
+__all__ = ["BROADCAST", "CLIP", "CONV", "EXPAND", "GENERAL_RULES", "OPERATORS", "WHERE", "operator", "rules"]
+
 OPERATORS: tuple[Operator, ...] = (CLIP, CONV, WHERE, BROADCAST, EXPAND)
 
 

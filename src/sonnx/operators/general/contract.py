@@ -39,8 +39,8 @@ def _typed(call: Call) -> Broken | None:
         for name, tensor in _tensors(call)
         if tensor.sizes is None or (tensor.dtype is None and tensor.foreign is None)
     )
-    help = "give an array with an explicit dtype, such as np.array([...], dtype=np.float32), or sonnx.real([...])"
-    return Broken(vague, help) if vague else None
+    advice = "give an array with a dtype, such as np.array([...], dtype=np.float32), or sonnx.real([...])"
+    return Broken(vague, advice) if vague else None
 
 
 def _known_types(call: Call) -> Broken | None:
@@ -49,8 +49,8 @@ def _known_types(call: Call) -> Broken | None:
         for name, tensor in _tensors(call)
         if tensor.foreign is not None and tensor.sizes is not None
     )
-    help = "convert it yourself to one of the profile's types; numbers of any size go through sonnx.real"
-    return Broken(foreign, help) if foreign else None
+    advice = "convert it yourself to one of the profile's types; numbers of any size go through sonnx.real"
+    return Broken(foreign, advice) if foreign else None
 
 
 def _dense(call: Call) -> Broken | None:

@@ -37,7 +37,7 @@ def pad(X: Array, axes: Sequence[Axis], dtype: DType) -> Array:
     sizes = [size + axis.begin + axis.end for size, axis in zip(X.shape[2:], axes, strict=True)]
     padded = np.full((*X.shape[:2], *sizes), zero(dtype), dtype=X.dtype)
     inner = [slice(axis.begin, axis.begin + size) for size, axis in zip(X.shape[2:], axes, strict=True)]
-    padded[(..., *inner)] = X
+    padded[(slice(None), slice(None), *inner)] = X
     return padded
 
 
@@ -49,7 +49,8 @@ def windows(axes: Sequence[Axis], positions: tuple[int, ...], group: int) -> Win
         grouped = padded.reshape(batch, group, channels // group, *sizes)
         for channel in range(channels // group):
             for taps in product(*(range(axis.kernel) for axis in axes)):
-                yield grouped[(slice(None), slice(None), channel, *map(_along, taps, axes, positions))]
+                along = tuple(map(_along, taps, axes, positions))
+                yield grouped[:, :, channel][(slice(None), slice(None), *along)]
 
     return Windows(cut, positions)
 
@@ -63,7 +64,7 @@ def _along(tap: int, axis: Axis, count: int) -> slice:
 def convolve(
     X: Array, W: Array, B: Array, axes: Sequence[Axis], group: int, dtype: DType, accumulate: str
 ) -> Array:
-    """Y[b, c, p] = B[c] + Σ over channel and taps of padded X[b, channel, p·stride + tap·dilation] · W[c, channel, tap]."""
+    """Y[b,c,p] = B[c] + Σ_channel Σ_tap padded X[b,channel,p·stride+tap·dilation] · W[c,channel,tap]."""
     out_channels = W.shape[0]
     positions = tuple(axis.output_size(size) for size, axis in zip(X.shape[2:], axes, strict=True))
     Y = sum_of_products(

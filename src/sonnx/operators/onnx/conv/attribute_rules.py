@@ -100,7 +100,7 @@ def _multiplier_one(call: Call) -> Broken | None:
     return Broken(values, f"give `W` {X[1]} output channels, one per channel of `X`")
 
 
-def _kernel_shape_of_W(call: Call) -> Broken | None:
+def _kernel_shape_agrees(call: Call) -> Broken | None:
     value, W = integers(_given(call, "kernel_shape")), sizes(call, "W", RANK)
     if value is None or W is None or len(value) != SPATIAL or value == W[2:]:
         return None
@@ -147,7 +147,7 @@ ATTRIBUTE_RULES = (
     ),
     _rule(
         "conv.strides.D1",
-        "The values of `strides` are integers from 1 up; strides[0] moves down lines, strides[1] along columns.",
+        "The values of `strides` are integers from 1 up: the step down lines, then along columns.",
         "A step of 0 would never end, and no direction but forward is defined.",
         _at_least("strides", 1, "a positive integer"),
         _failing(strides=(0, 1)),
@@ -223,7 +223,7 @@ ATTRIBUTE_RULES = (
         "conv.kernel_shape.C2",
         "`kernel_shape` is (lines, columns) of `W`: its last two axes.",
         "Two statements of one fact must agree.",
-        _kernel_shape_of_W,
+        _kernel_shape_agrees,
         _failing(kernel_shape=(3, 1)),
         ruling="D-CONV-3",
     ),

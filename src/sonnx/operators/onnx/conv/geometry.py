@@ -48,7 +48,7 @@ def output_shape(call: Call) -> tuple[int, ...] | None:
 
 def group(call: Call) -> int | None:
     """The attribute `group` where it is 1 or the number of channels of X; else None."""
-    value, X = call.attributes.get("group"), sizes(call, "X", RANK)
+    value, X = call.attributes.get("group", 0), sizes(call, "X", RANK)
     if X is None or not is_integer(value) or value < 1 or value not in (1, X[1]):
         return None
     return int(value)

@@ -171,7 +171,8 @@ OPERAND_RULES = (
     ),
     Rule(
         "conv.W.C3",
-        "If the axes of `W` are denoted, they are FILTER_OUT_CHANNEL, FILTER_IN_CHANNEL, FILTER_SPATIAL, FILTER_SPATIAL.",
+        "If the axes of `W` are denoted, they are FILTER_OUT_CHANNEL, FILTER_IN_CHANNEL, FILTER_SPATIAL, "
+        "FILTER_SPATIAL.",
         "A denotation that contradicts the order of the axes shows that a tensor was laid out differently.",
         False,
         _denoted("W", _W_AXES),
