@@ -1,13 +1,17 @@
 """Check one call of an operator against the general rules and the operator's own."""
 
-from sonnx.model.call import Call
+from dataclasses import replace
+
+from sonnx.model.call import ABSENT, Call
 from sonnx.model.operator import Operator
 from sonnx.model.rule import Finding
+from sonnx.model.tensor_type import TensorType
 from sonnx.operators import GENERAL_RULES
 
 
 def check_call(operator: Operator, call: Call, location: str = "") -> tuple[Finding, ...]:
     """List every rule that the call breaks, with the values that show it."""
+    call = _complete(operator, call)
     findings = []
     for rule in GENERAL_RULES + operator.contract.rules:
         broken = rule.predicate(call)
@@ -24,3 +28,15 @@ def check_call(operator: Operator, call: Call, location: str = "") -> tuple[Find
                 )
             )
     return tuple(findings)
+
+
+def _complete(operator: Operator, call: Call) -> Call:
+    """Give what the contract demands and the call leaves out an entry, so that rules can name it."""
+    contract = operator.contract
+    demanded = [operand.name for operand in contract.inputs if not (operand.optional or operand.variadic)]
+    nothing = TensorType(None, None, foreign="absent")
+    return replace(
+        call,
+        inputs=dict.fromkeys(demanded, nothing) | dict(call.inputs),
+        attributes={attribute.name: ABSENT for attribute in contract.attributes} | dict(call.attributes),
+    )

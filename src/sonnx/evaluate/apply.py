@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sonnx.check.calls import check_call
-from sonnx.model.call import ABSENT, Call
+from sonnx.model.call import Call
 from sonnx.model.dtype import IEEE, DType
 from sonnx.model.operator import Operator
 from sonnx.model.rule import RuleError
@@ -31,21 +33,20 @@ def prepare(operator: Operator, operands: Mapping[str, Any], attributes: Mapping
         name: describe(value) for name, value in operands.items() if not (value is None and name in optional)
     }
     arrays = {name: array for name, (_, array) in described.items() if array is not None}
-    given = {attribute.name: ABSENT for attribute in contract.attributes} | dict(attributes)
     call = Call(
         operator.name,
         {name: kind for name, (kind, _) in described.items()},
-        given,
+        attributes,
         # Only Expand looks at an operand's elements beforehand: its `shape` decides a shape.
         constants={name: tuple(arrays[name].reshape(-1).tolist()) for name in ("shape",) if name in arrays},
     )
     findings = check_call(operator, call)
     if findings:
         raise RuleError(findings, findings_text(findings))
-    if any(kind.dtype in IEEE for kind in call.inputs.values()):
+    if contract.calculates and any(kind.dtype in IEEE for kind in call.inputs.values()):
         require_ieee()
     types = {name: kind.dtype for name, kind in contract.output_types(call).items()}
-    return Prepared(arrays, given, types)
+    return Prepared(arrays, attributes, types)
 
 
 def apply(
@@ -53,5 +54,6 @@ def apply(
 ) -> Mapping[str, Array]:
     """Run the definition of an operator on arrays by operand name; results by output name."""
     ready = prepare(operator, operands, attributes)
-    results = operator.meaning(ready.arrays, ready.attributes)
+    with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
+        results = operator.meaning(ready.arrays, ready.attributes)
     return {name: finish(result, ready.output_types[name]) for name, result in results.items()}

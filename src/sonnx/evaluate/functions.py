@@ -7,6 +7,7 @@ import numpy as np
 
 from sonnx.evaluate.apply import apply, prepare
 from sonnx.model.call import ABSENT, Absent
+from sonnx.model.operator import Operator
 from sonnx.numeric.arrays import Array
 from sonnx.operators import BROADCAST, CLIP, CONV, EXPAND, WHERE, operator
 
@@ -76,7 +77,7 @@ def error_bound(name: str, *operands: Any, order: str = "specified", **attribute
     if order not in ("specified", "any"):
         raise ValueError(f'error_bound: order = {order!r}; write order="specified" or order="any"')
     found = operator(name)
-    named = _named(name, operands, attributes)
+    named = _named(found, operands, attributes)
     extra = {key: attributes[key] for key in attributes if key not in named}
     defaults = {"auto_pad": "NOTSET", "accumulate": "separate"} if found is CONV else {}
     ready = prepare(found, named, defaults | extra)
@@ -84,19 +85,20 @@ def error_bound(name: str, *operands: Any, order: str = "specified", **attribute
     return bounds if found is BROADCAST else bounds[0]
 
 
-def _named(name: str, operands: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+def _named(found: Operator, operands: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Operands by name, given by position or by keyword."""
-    if name == BROADCAST.name:
-        return _numbered(operands)
-    contract = operator(name).contract
-    names = [operand.name for operand in contract.inputs]
-    known = {*names, *(attribute.name for attribute in contract.attributes)}
-    if len(operands) > len(names) or not set(keywords) <= known:
+    contract = found.contract
+    names = list(_numbered(operands)) if found is BROADCAST else [operand.name for operand in contract.inputs]
+    # What has been given by position cannot be given by keyword too.
+    attributes = [attribute.name for attribute in contract.attributes]
+    open_names = {*names[len(operands) :], *attributes}
+    if len(operands) > len(names) or not set(keywords) <= open_names:
+        takes = [*(operand.name for operand in contract.inputs), *attributes]
         given = [f"{len(operands)} operands", *keywords]
-        raise TypeError(f"error_bound: {name} takes {', '.join(sorted(known))}; got {', '.join(given)}")
-    found = dict.fromkeys(names) | dict(zip(names, operands, strict=False))
-    found |= {key: value for key, value in keywords.items() if key in names}
-    return {key: _vector(value) if key == "shape" else value for key, value in found.items()}
+        raise TypeError(f"error_bound: {found.name} takes {', '.join(takes)}; got {', '.join(given)}")
+    named = dict.fromkeys(names) | dict(zip(names, operands, strict=False))
+    named |= {key: value for key, value in keywords.items() if key in names}
+    return {key: _vector(value) if key == "shape" else value for key, value in named.items()}
 
 
 def _numbered(tensors: Sequence[Any]) -> dict[str, Any]:

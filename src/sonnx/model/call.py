@@ -25,7 +25,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 class Call:
     """An operator with the types of its operands and the values of its attributes.
 
-    `attributes` has an entry for every attribute of the operator, ABSENT where nobody gave it.
+    `attributes` holds what is written; an attribute without an entry, or with ABSENT, was not given.
     `inputs` holds the operands that are present; an optional one that is absent has no entry.
     `outputs` holds what a model declares; it is empty where nothing is declared.
     `constants` holds the elements of operands that decide a shape (Expand's `shape`).

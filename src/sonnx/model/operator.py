@@ -48,6 +48,8 @@ class Contract:
     attributes: tuple[Attribute, ...]
     rules: tuple[Rule, ...]
     output_types: Callable[[Call], Mapping[str, TensorType]]
+    # Operators that compare or calculate depend on the processor's arithmetic; those that move do not.
+    calculates: bool = False
 
 
 # Arrays by operand name, attributes by name → arrays by output name.

@@ -34,10 +34,10 @@ class TensorType:
 
     @property
     def sizes(self) -> tuple[int, ...] | None:
-        """The shape where every size is a number, else None."""
+        """The shape where every size is a number from 0 up, else None."""
         if self.shape is None:
             return None
-        sizes = tuple(size for size in self.shape if isinstance(size, int))
+        sizes = tuple(size for size in self.shape if isinstance(size, int) and size >= 0)
         return sizes if len(sizes) == len(self.shape) else None
 
 
@@ -60,4 +60,4 @@ def tensor_type(text: str) -> TensorType:
 def _size(text: str) -> Size:
     if text == "?":
         return None
-    return int(text) if text.isdigit() else text
+    return int(text) if text.isdecimal() else text

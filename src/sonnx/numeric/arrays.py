@@ -63,10 +63,10 @@ def zero(dtype: DType) -> Any:
 
 def dtype_of(array: Array) -> DType | None:
     """The type an array holds, or None where it holds none of the profile's."""
-    if array.dtype.kind in "UT":
+    if array.dtype.kind == "U":
         return DType.STRING
-    if array.dtype == np.dtype(object):
-        return _dtype_of_objects(array)
+    if array.dtype.kind in "OT":  # a StringDType array may hold missing values, which are no strings
+        return _dtype_of_objects(array.astype(object, copy=False))
     return _DTYPE.get(array.dtype.newbyteorder("="))
 
 

@@ -2,13 +2,16 @@
 
 import numpy as np
 
+from sonnx.numeric.arrays import Array
+
 
 class NotIeeeError(RuntimeError):
     """The process does not compute as IEEE 754 says; no result would be right."""
 
 
-_TINY = tuple(np.array([np.finfo(t).smallest_subnormal], t) for t in (np.float32, np.float64))
-_STEPS = tuple(np.array([np.finfo(t).eps, -np.finfo(t).eps], t) for t in (np.float32, np.float64))
+_FLOATS = (np.float32, np.float64)
+_TINY: tuple[Array, ...] = tuple(np.array([np.finfo(t).smallest_subnormal], t) for t in _FLOATS)
+_STEPS: tuple[Array, ...] = tuple(np.array([np.finfo(t).eps, -np.finfo(t).eps], t) for t in _FLOATS)
 
 
 def require_ieee() -> None:

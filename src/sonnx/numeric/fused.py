@@ -35,8 +35,7 @@ def fma(a: Array, b: Array, c: Array) -> Array:
 
 
 def _fma_float(a: Array, b: Array, c: Array) -> Array:
-    product = a.astype(np.float64) * b.astype(np.float64)
-    addend = np.broadcast_to(c, product.shape).astype(np.float64)
+    product, addend = np.broadcast_arrays(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64))
     total = product + addend
     result: Array = np.asarray(total.astype(np.float32))
     half_way = (np.asarray(total).view(np.uint64) & _BELOW_FLOAT) == _HALF_WAY

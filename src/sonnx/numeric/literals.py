@@ -71,7 +71,7 @@ def _parse_integer(text: str, dtype: DType) -> Any:
     except ValueError:
         raise ValueError(f"{text[:40]!r} is no integer") from None
     if not info.min <= value <= info.max:
-        raise ValueError(f"{value} does not fit {dtype}, which holds {info.min} to {info.max}")
+        raise ValueError(f"{text[:40]} does not fit {dtype}, which holds {info.min} to {info.max}")
     return numpy_dtype(dtype).type(value)
 
 
@@ -91,7 +91,7 @@ def _parse_float(text: str, dtype: DType) -> Any:
 
 def _hex_value(text: str, match: re.Match[str]) -> Fraction:
     part, exponent = match["part"] or "", match["exponent"] or "0"
-    if len(exponent.lstrip("+-0")) > _EXPONENT_DIGITS:
+    if len(exponent.lstrip("+-")) > _EXPONENT_DIGITS:
         raise ValueError(f"{text[:40]!r} has an exponent that no type holds")
     return Fraction(int(match["whole"] + part, 16)) * Fraction(2) ** (int(exponent) - 4 * len(part))
 

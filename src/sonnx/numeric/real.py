@@ -11,8 +11,9 @@ import numpy as np
 from sonnx.model.dtype import IEEE, INTEGERS, DType
 from sonnx.numeric.arrays import Array, RealArray, dtype_of
 
-_DECIMAL = re.compile(r"\s*[-+]?(\d[\d_]*)?(\.\d[\d_]*|\.)?([eE](?P<exponent>[-+]?\d+))?\s*")
-_RATIO = re.compile(r"\s*[-+]?\d+\s*/\s*\d+\s*")
+_NUMBER = re.compile(r"\s*[-+]?(\d+/\d+|(\d[\d_]*)?(\.\d[\d_]*|\.)?([eE](?P<exponent>[-+]?\d+))?)\s*")
+# Python itself converts no more than 4300 digits, to bound the time that takes.
+_LONGEST_TEXT = 4000
 # 10**100000 takes 41 kB: larger exponents are mistakes or attacks, and would fill the memory.
 _LARGEST_EXPONENT = 100_000
 
@@ -25,8 +26,9 @@ def real(values: Any) -> RealArray:
     Takes ints, Fractions, Decimals, floats, strings such as "-6.1", "1/3" or "2.5e-3", nested lists
     of these, and arrays of floats or integers. Raises ValueError for anything that is no real number.
     """
-    listed = isinstance(values, (list, tuple))
-    array: Array = np.array(values, dtype=object) if listed else np.asanyarray(values)
+    # As objects, elements keep their own types, and strings their last character if it is NUL.
+    as_objects = isinstance(values, (list, tuple, str))
+    array: Array = np.array(values, dtype=object) if as_objects else np.asanyarray(values)
     lift = _lifter(array, dtype_of(array))
     result = np.empty(array.size, dtype=object)
     result[:] = [lift(value, index) for index, value in enumerate(array.flat)]
@@ -34,6 +36,8 @@ def real(values: Any) -> RealArray:
 
 
 def _lifter(array: Array, dtype: DType | None) -> Callable[[Any, int], Fraction]:
+    if isinstance(array, np.ma.MaskedArray):
+        raise ValueError("sonnx.real: masked elements are no real numbers; give an array without a mask")
     if dtype in _LIFTED:
         return _number
     if dtype in (DType.REAL, DType.STRING) or array.dtype == np.dtype(object):
@@ -60,7 +64,9 @@ def _element(value: Any, index: int) -> Fraction:
         return _text(value, index)
     if isinstance(value, Fraction):
         return Fraction(value)
-    if isinstance(value, (int, np.integer, float, np.floating)) and not isinstance(value, bool):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _number(value, index)
+    if isinstance(value, np.generic) and dtype_of(np.asarray(value)) in _LIFTED:
         return _number(value, index)
     if isinstance(value, Decimal) and value.is_finite():
         return _text(str(value), index)
@@ -71,14 +77,14 @@ def _element(value: Any, index: int) -> Fraction:
 
 
 def _text(value: str, index: int) -> Fraction:
-    match = _DECIMAL.fullmatch(value)
-    exponent = int(match["exponent"] or 0) if match else 0
-    try:
-        if (match or _RATIO.fullmatch(value)) and abs(exponent) <= _LARGEST_EXPONENT:
+    match = _NUMBER.fullmatch(value) if len(value) <= _LONGEST_TEXT else None
+    if match and abs(int(match["exponent"] or 0)) <= _LARGEST_EXPONENT:
+        try:
             return Fraction(value)
-    except (ValueError, ZeroDivisionError):
-        pass  # not a number after all ("", ".", "1/0"): reported below
+        except (ValueError, ZeroDivisionError):
+            pass  # not a number after all ("", ".", "1/0"): reported below
     raise ValueError(
         f"sonnx.real: element {index} is {value[:40]!r}, which is no decimal number or ratio of integers "
-        f"(exponents go to {_LARGEST_EXPONENT}); write for example '-6.1', '1/3' or '2.5e-3'"
+        f"(up to {_LONGEST_TEXT} characters, exponents to {_LARGEST_EXPONENT}); write for example '-6.1', "
+        "'1/3' or '2.5e-3'"
     )

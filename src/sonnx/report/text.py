@@ -13,7 +13,8 @@ def findings_text(findings: Sequence[Finding]) -> str:
 def finding_text(finding: Finding) -> str:
     """Print one finding; nothing of it reaches the terminal as a control character."""
     place = finding.location or f"call of {finding.operator}"
-    lines = [f"error[{finding.rule}]: {finding.statement}", f"  --> {place}", *_values(finding)]
+    head = f"error[{finding.rule}]: {finding.statement.removesuffix('.')}"
+    lines = [head, f"  --> {place}", *_values(finding)]
     lines += [f"  help: {finding.help}", f"  more: sonnx explain {finding.rule}"]
     return "\n".join(map(printable, lines))
 

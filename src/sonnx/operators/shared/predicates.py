@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,8 @@ ShapeOf = Callable[[Call], tuple[int, ...] | None]
 # NumPy addresses elements with signed 64-bit offsets; an element takes at most 16 bytes.
 MOST_ELEMENTS = 2**59
 MOST_AXES = 64
+# Characters of a value that a message shows.
+LONGEST_TEXT = 80
 
 
 def known(call: Call, name: str) -> TensorType | None:
@@ -39,18 +42,34 @@ def show(call: Call, *names: str) -> tuple[Shown, ...]:
     return tuple(Shown(name, str(call.inputs[name])) for name in names if name in call.inputs)
 
 
+def elements(value: object) -> list[Any] | None:
+    """The elements of a list, a tuple or an array of rank 1; None for anything else."""
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1):
+        return list(value)
+    return None
+
+
 def integers(value: object) -> tuple[int, ...] | None:
     """A list of integers as a tuple; None for anything else (NaN, 1.5, "1", True)."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist() if value.ndim == 1 else None
-    if not isinstance(value, (list, tuple)) or not all(map(is_integer, value)):
+    listed = elements(value)
+    if listed is None or not all(map(is_integer, listed)):
         return None
-    return tuple(int(element) for element in value)
+    return tuple(map(int, listed))
 
 
 def is_integer(value: object) -> bool:
-    """Tell whether a value is an integer; True and False are not."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    """Tell whether a value is an integer; True and False are not, nor is a span of time."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
+
+
+def written(value: object) -> str:
+    """A value as messages show it, cut where it is long; lists, tuples and vectors in brackets."""
+    listed = elements(value)
+    try:
+        text = repr(value) if listed is None else f"[{', '.join(map(str, listed[:LONGEST_TEXT]))}]"
+    except ValueError:  # Python refuses to print integers of thousands of digits
+        text = f"{type(value).__name__} too long to print"
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
 
 
 def one_of(name: str, types: Sequence[DType]) -> Predicate:
@@ -102,7 +121,7 @@ def declared_shape(output: str, shape_of: ShapeOf, *shown: str) -> Predicate:
         declared, shape = call.outputs.get(output), shape_of(call)
         if declared is None or declared.sizes is None or shape is None or declared.sizes == shape:
             return None
-        right = f"[{','.join(map(str, shape))}]"
+        right = written(shape)
         return Broken(
             (Shown(output, str(declared), f"declared; the shape is {right}"), *show(call, *shown)),
             f"declare `{output}` with shape {right}",
@@ -116,8 +135,9 @@ def addressable(shapes: Callable[[Call], Iterable[tuple[int, ...]]], *shown: str
 
     def predicate(call: Call) -> Broken | None:
         for shape in shapes(call):
-            if len(shape) > MOST_AXES or prod(shape) > MOST_ELEMENTS:
-                values = (Shown("result", f"[{','.join(map(str, shape))}]"), *show(call, *shown))
+            # A size 0 does not excuse the others: NumPy multiplies them whether or not there are elements.
+            if len(shape) > MOST_AXES or prod(size or 1 for size in shape) > MOST_ELEMENTS:
+                values = (Shown("result", written(shape)), *show(call, *shown))
                 return Broken(values, f"stay below 2^59 elements and {MOST_AXES} axes")
         return None
 

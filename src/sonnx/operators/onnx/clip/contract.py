@@ -139,4 +139,5 @@ CONTRACT = Contract(
     attributes=(),
     rules=RULES,
     output_types=output_types,
+    calculates=True,
 )

@@ -8,12 +8,13 @@ import numpy as np
 
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.blocks import by_blocks
+from sonnx.numeric.select import select
 
 
 def meaning(inputs: Mapping[str, Array], _attributes: Mapping[str, Any]) -> Mapping[str, Array]:
     """Limit every element of `input`: output = cases(input, min, max)."""
     low, high = effective_bounds(inputs["min"], inputs["max"])
-    return {"output": by_blocks(partial(cases, low=low, high=high), inputs["input"])}
+    return {"output": by_blocks(partial(quickly, low=low, high=high), inputs["input"])}
 
 
 def effective_bounds(low: Array, high: Array) -> tuple[Array, Array]:
@@ -27,8 +28,25 @@ def effective_bounds(low: Array, high: Array) -> tuple[Array, Array]:
 def cases(x: Array, *, low: Array, high: Array) -> Array:
     """Decide by comparisons alone, in this order; "otherwise" keeps the bits of the input."""
     if low > high:
-        return np.where(is_nan(x), x, high)
-    return np.where(x < low, low, np.where(x > high, high, x))  # a NaN compares false: it stays
+        return select(is_nan(x), x, high)
+    return select(x < low, low, select(x > high, high, x))  # a NaN compares false: it stays
+
+
+def quickly(x: Array, out: Array, *, low: Array, high: Array) -> None:
+    """Fill `out` with `cases`, by NumPy's vectorised function where that has no choice.
+
+    Implementations of clipping differ on NaN and on zeros of unlike sign; those elements are decided by
+    `cases`. Everywhere else comparisons single out one of three values, and each is one sequence of bits.
+    """
+    if x.dtype == object:
+        out[...] = cases(x, low=low, high=high)
+        return
+    np.clip(x, low, high, out=out)  # noqa: TID251  doubtful elements are decided below
+    doubtful = is_nan(x)
+    if low == 0 or high == 0:
+        doubtful |= x == 0
+    if doubtful.any():
+        out[doubtful] = cases(x[doubtful], low=low, high=high)
 
 
 def is_nan(x: Array) -> Array:

@@ -79,8 +79,9 @@ def _bound(sums: _Sum, dtype: DType, order: str) -> Array:
     counts = _roundings(sums, order, exact_products)
     of_terms, of_bias = _growth(counts, u), float(_growth(np.array([n]), u)[0])
     relative = _up(sums.magnitude(of_terms, of_bias) * u)
-    vanished = 0.0 if exact_products else n * float(form.smallest / 2) * float(np.exp(n * u)) * (1 + 2.0**-40)
-    bound = _up(relative + vanished)
+    # n·η/2·(1+u)^n, in this order: η/2 itself is no double where the accumulator is one.
+    halves = 0.0 if exact_products else n / 2 * float(np.exp(n * u)) * (1 + 2.0**-40)
+    bound = _up(relative + _up(np.asarray(halves * float(form.smallest))))
     # No partial sum is larger than the sum of all magnitudes and the error so far.
     peak = _up(sums.magnitude(np.ones(n), 1.0) + bound)
     finite = peak <= float(form.largest)

@@ -7,7 +7,7 @@ from sonnx.model.call import ABSENT, Call, call
 from sonnx.model.rule import Broken, Predicate, Rule, Shown
 from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, group
 from sonnx.operators.onnx.conv.rules import ATTRIBUTES, GOOD, PAGE, PASSING
-from sonnx.operators.shared.predicates import integers, is_integer, show, sizes
+from sonnx.operators.shared.predicates import elements, integers, is_integer, show, sizes, written
 
 ACCUMULATE = ("separate", "fused")
 
@@ -28,24 +28,17 @@ def _given(call: Call, name: str) -> Any:
     return call.attributes.get(name, ABSENT)
 
 
-def _elements(value: Any) -> list[Any] | None:
-    """The elements of anything that can be listed; None for a single value or text."""
-    if isinstance(value, str) or not hasattr(value, "__len__"):
-        return None
-    return list(value)
-
-
 def _length(name: str, length: int) -> Predicate:
     def predicate(call: Call) -> Broken | None:
         value = _given(call, name)
-        elements = _elements(value)
-        if value is ABSENT or (elements is not None and len(elements) == length):
+        listed = elements(value)
+        if value is ABSENT or (listed is not None and len(listed) == length):
             return None
-        count = "not a list" if elements is None else f"{len(elements)} values"
+        count = "not a list" if listed is None else f"{len(listed)} values"
         X = tuple(
             Shown("X", str(t), f"{SPATIAL} spatial axes, so {length} values") for t in _inputs(call, "X")
         )
-        return Broken((Shown(name, _text(value), count), *X), f"write {name} = {_FORMS[name]}")
+        return Broken((Shown(name, written(value), count), *X), f"write {name} = {_FORMS[name]}")
 
     return predicate
 
@@ -54,24 +47,16 @@ def _inputs(call: Call, name: str) -> list[Any]:
     return [call.inputs[name]] if name in call.inputs else []
 
 
-def _text(value: Any) -> str:
-    elements = _elements(value)
-    return repr(value)[:80] if elements is None else f"[{', '.join(map(str, elements))}]"[:80]
-
-
 def _at_least(name: str, least: int, words: str) -> Predicate:
     def predicate(call: Call) -> Broken | None:
-        elements = _elements(_given(call, name))
-        if elements is None or (_all_integers(elements) and all(value >= least for value in elements)):
+        listed = elements(_given(call, name)) or []
+        bad = [value for value in listed if not is_integer(value) or value < least]
+        if not bad:
             return None
-        bad = [str(value) for value in elements if not is_integer(value) or value < least]
-        return Broken((Shown(name, _text(elements), f"{', '.join(bad)} is not {words}"),), f"write {words}s")
+        note = f"{written(bad)[1:-1]} is not a {words}"
+        return Broken((Shown(name, written(listed), note),), f"write {words}s")
 
     return predicate
-
-
-def _all_integers(elements: list[Any]) -> bool:
-    return integers(elements) is not None
 
 
 def _is_one_of(name: str, allowed: tuple[str, ...], help: str) -> Predicate:
@@ -79,7 +64,7 @@ def _is_one_of(name: str, allowed: tuple[str, ...], help: str) -> Predicate:
         value = _given(call, name)
         if value is ABSENT or (isinstance(value, str) and value in allowed):
             return None
-        return Broken((Shown(name, _text(value)),), help)
+        return Broken((Shown(name, written(value)),), help)
 
     return predicate
 
@@ -88,7 +73,7 @@ def _group_known(call: Call) -> Broken | None:
     X, value = sizes(call, "X", RANK), _given(call, "group")
     if X is None or value is ABSENT or group(call) is not None:
         return None
-    values = (Shown("group", _text(value)), Shown("X", str(call.inputs["X"]), f"{X[1]} channels"))
+    values = (Shown("group", written(value)), Shown("X", str(call.inputs["X"]), f"{X[1]} channels"))
     return Broken(values, f"write group = 1 (standard) or group = {X[1]} (depthwise)")
 
 
@@ -106,7 +91,7 @@ def _kernel_shape_agrees(call: Call) -> Broken | None:
         return None
     wanted = f"[{W[2]}, {W[3]}]"
     values = (
-        Shown("kernel_shape", _text(value)),
+        Shown("kernel_shape", written(value)),
         Shown("W", str(call.inputs["W"]), f"{wanted} lines, columns"),
     )
     return Broken(values, f"write kernel_shape = {wanted}")
@@ -149,7 +134,7 @@ ATTRIBUTE_RULES = (
         "conv.strides.D1",
         "The values of `strides` are integers from 1 up: the step down lines, then along columns.",
         "A step of 0 would never end, and no direction but forward is defined.",
-        _at_least("strides", 1, "a positive integer"),
+        _at_least("strides", 1, "positive integer"),
         _failing(strides=(0, 1)),
         ruling="D-CONV-3",
     ),
@@ -166,7 +151,7 @@ ATTRIBUTE_RULES = (
         "conv.pads.C1",
         "The values of `pads` are integers from 0 up.",
         "A pad counts zeros to be inserted; taking elements away is another operation.",
-        _at_least("pads", 0, "a non-negative integer"),
+        _at_least("pads", 0, "non-negative integer"),
         _failing(pads=(1, 1, 1, -1)),
         restricts_onnx=True,
         ruling="D-CONV-7",
@@ -183,7 +168,7 @@ ATTRIBUTE_RULES = (
         "conv.dilations.C1",
         "The values of `dilations` are integers from 1 up.",
         "Neighbouring taps of the kernel lie one or more elements apart.",
-        _at_least("dilations", 1, "a positive integer"),
+        _at_least("dilations", 1, "positive integer"),
         _failing(dilations=(1, 0)),
     ),
     _rule(
@@ -216,7 +201,7 @@ ATTRIBUTE_RULES = (
         "conv.kernel_shape.C1",
         "The values of `kernel_shape` are integers from 1 up.",
         "A kernel without taps sums nothing.",
-        _at_least("kernel_shape", 1, "a positive integer"),
+        _at_least("kernel_shape", 1, "positive integer"),
         call("Conv", {**GOOD, "W": "float[3,2,0,3]"}, {**ATTRIBUTES, "kernel_shape": (0, 3)}),
     ),
     _rule(

@@ -16,6 +16,7 @@ from sonnx.operators.shared.predicates import (
     same_type,
     show,
     sizes,
+    written,
 )
 
 TYPES = (DType.REAL, *IEEE)
@@ -66,8 +67,8 @@ def _kernel_fits(call: Call) -> Broken | None:
     extents = [axis.extent for axis in sliding]
     values = (
         *show(call, "X", "W"),
-        Shown("padded X", f"{list(padded)}", "lines, columns"),
-        Shown("kernel", f"{extents}", "lines, columns, dilation included"),
+        Shown("padded X", written(padded), "lines, columns"),
+        Shown("kernel", written(extents), "lines, columns, dilation included"),
     )
     return Broken(values, "enlarge `pads`, or reduce the kernel or `dilations`")
 

@@ -16,6 +16,7 @@ from sonnx.operators.shared.predicates import (
     known,
     show,
     sizes,
+    written,
 )
 
 _PAGE = "operators/expand.md"
@@ -30,8 +31,9 @@ def output_types(call: Call) -> Mapping[str, TensorType]:
 
 def _target(call: Call) -> Shape | None:
     """The asked-for shape, where it is known and a list of sizes."""
-    target = integers(call.constants.get("shape"))
-    return target if target is not None and all(size >= 0 for size in target) else None
+    if _vector(call) is not None or _sizes(call) is not None:
+        return None
+    return integers(call.constants.get("shape"))
 
 
 def _output_shape(call: Call) -> Shape | None:
@@ -52,7 +54,7 @@ def _vector(call: Call) -> Broken | None:
 
 
 def _value(call: Call) -> str:
-    return str(list(call.constants["shape"]))
+    return written(call.constants["shape"])
 
 
 def _sizes(call: Call) -> Broken | None:

@@ -15,6 +15,7 @@ from sonnx.operators.shared.predicates import (
     same_type,
     show,
     sizes,
+    written,
 )
 
 _PAGE = "operators/where.md"
@@ -43,8 +44,7 @@ def _no_broadcasting(call: Call) -> Broken | None:
     common = broadcast_shape(shapes)
     if len(set(shapes)) <= 1 or common is None:
         return None
-    wanted = f"[{','.join(map(str, common))}]"
-    return Broken(show(call, *_NAMES), f"expand every input to {wanted} first, with Expand")
+    return Broken(show(call, *_NAMES), f"expand every input to {written(common)} first, with Expand")
 
 
 def _dense(call: Call) -> Broken | None:

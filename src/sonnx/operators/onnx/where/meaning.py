@@ -7,6 +7,7 @@ import numpy as np
 
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.blocks import by_blocks
+from sonnx.numeric.select import select
 
 
 def meaning(inputs: Mapping[str, Array], _attributes: Mapping[str, Any]) -> Mapping[str, Array]:
@@ -14,6 +15,6 @@ def meaning(inputs: Mapping[str, Array], _attributes: Mapping[str, Any]) -> Mapp
     return {"output": by_blocks(choose, inputs["condition"], inputs["X"], inputs["Y"])}
 
 
-def choose(condition: Array, X: Array, Y: Array) -> Array:
+def choose(condition: Array, X: Array, Y: Array, out: Array) -> None:
     """A byte of `condition` that is not zero is true, whatever its value (D-WHERE-1)."""
-    return np.where(condition.view(np.uint8) != 0, X, Y)
+    out[...] = select(condition.view(np.uint8) != 0, X, Y)

@@ -1,0 +1,255 @@
+"""Folders → Markdown → site → checks. Anything missing is a problem, and problems fail the build."""
+
+import logging
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from docs.folders import Folder, folders
+from docs.links import Wanted, check_site
+from docs.markup import DocsError
+from docs.overview import (
+    changelog_page,
+    operators_table,
+    reference_page,
+    rule_links,
+    rules_page,
+    rulings_page,
+)
+from docs.pages import Block, Expanded, Links, expand, require
+from docs.render import cases_page, example_anchor, examples, figure, rules, signature, types
+from sonnx.drawing.figure import Figure
+
+ROOT = Path(__file__).parent.parent
+
+_FIGURE_NAME = re.compile(r"[a-z0-9-]+")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that the site is made of; `changelog` is None where the file is missing."""
+
+    folders: tuple[Folder, ...]
+    index: str
+    changelog: str | None
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Texts by their path among the sources of the site, and what is wrong with them."""
+
+    texts: Mapping[str, str]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the build reads its settings and assets, and where it writes."""
+
+    settings: Path = ROOT / "mkdocs.yml"
+    assets: Path = ROOT / "docs" / "assets"
+    sources: Path = ROOT / "build" / "docs"
+    site: Path = ROOT / "site"
+
+
+@dataclass
+class _Draft:
+    """Pages and problems while they are gathered."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    figures: set[str] = field(default_factory=set)
+
+    def add(self, path: str, page: Expanded) -> None:
+        self.texts[path] = page.text
+        self.problems += page.problems
+        self.figures |= {argument for name, argument in page.used if name == "figure"}
+
+    def attempt(self, path: str, text: Any) -> None:
+        """Write a generated page, or note why there is none."""
+        try:
+            self.texts[path] = text()
+        except DocsError as error:
+            self.problems.append(f"{path}: {error}")
+
+
+def main() -> int:
+    """Build the site of the package; prints what is missing and returns 1 where something is."""
+    # The theme greets every build with news about MkDocs, unless this is set.
+    os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")
+    problems = build(read_inputs(), Places())
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    if problems:
+        print(f"docs: {len(problems)} problem(s), the site is not complete", file=sys.stderr)
+        return 1
+    print("docs: open site/index.html")
+    return 0
+
+
+def read_inputs() -> Inputs:
+    """Read the folders of the package and the texts beside them."""
+    changes = ROOT / "CHANGELOG.md"
+    return Inputs(
+        folders(),
+        (ROOT / "docs" / "index.md").read_text(encoding="utf-8"),
+        changes.read_text(encoding="utf-8") if changes.is_file() else None,
+    )
+
+
+def build(inputs: Inputs, places: Places) -> tuple[str, ...]:
+    """Make the site and list everything that is wrong; each stage runs only if those before it are clean."""
+    sources = make_sources(inputs)
+    if sources.problems:
+        return sources.problems
+    write_sources(sources, places)
+    # After a build that MkDocs itself complains about, the pages may not be there to look at.
+    return run_mkdocs(inputs.folders, places) or check_site(places.site, wanted(inputs.folders))
+
+
+def make_sources(inputs: Inputs) -> Sources:
+    """Turn the inputs into Markdown pages and SVG files."""
+    draft = _Draft()
+    figures = dict(_figures(inputs.folders, draft.problems))
+    for folder in inputs.folders:
+        _folder_pages(folder, inputs.folders, figures, draft)
+    index = expand("docs/index.md", inputs.index, _index_blocks(inputs.folders), _links(inputs.folders, ""))
+    draft.add("index.md", index)
+    draft.attempt("rules.md", lambda: rules_page(inputs.folders))
+    draft.attempt("rulings.md", lambda: rulings_page(inputs.folders))
+    draft.attempt("reference.md", reference_page)
+    if inputs.changelog is None:
+        draft.problems.append("CHANGELOG.md is missing")
+    else:
+        draft.texts["changelog.md"] = changelog_page(inputs.changelog)
+    draft.problems += [f"figure {name} is drawn but on no page" for name in figures.keys() - draft.figures]
+    for name in figures.keys() & draft.figures:
+        draft.texts[f"operators/figures/{name}.svg"] = figures[name].draw()
+    return Sources(draft.texts, tuple(draft.problems))
+
+
+def _figures(listed: Sequence[Folder], problems: list[str]) -> Iterator[tuple[str, Figure]]:
+    seen: set[str] = set()
+    for folder in listed:
+        for drawn in folder.figures:
+            if drawn.name in seen or not _FIGURE_NAME.fullmatch(drawn.name):
+                problems.append(f"{folder.source}: figure name {drawn.name!r} is taken or no plain name")
+            else:
+                seen.add(drawn.name)
+                yield drawn.name, drawn
+
+
+def _folder_pages(
+    folder: Folder, listed: tuple[Folder, ...], figures: Mapping[str, Figure], draft: _Draft
+) -> None:
+    if folder.page is None:
+        draft.problems.append(f"{folder.title} has no page: {folder.source} is missing")
+        return
+    blocks = _folder_blocks(folder, figures)
+    page = expand(folder.source, folder.page, blocks, _links(listed, "../"))
+    draft.add(folder.path, page)
+    draft.problems += require(page, folder.source, [name for name in blocks if name != "figure"])
+    if folder.contract is not None:
+        name = f"{folder.name}.md"
+        draft.attempt(folder.cases_path, lambda: cases_page(folder.title, folder.cases, name))
+
+
+def _folder_blocks(folder: Folder, figures: Mapping[str, Figure]) -> Mapping[str, Block]:
+    def show_figure(name: str) -> str:
+        if name not in figures:
+            raise DocsError(f"no folder draws a figure {name!r}")
+        return figure(figures[name])
+
+    blocks: dict[str, Block] = {"figure": show_figure, "rules": _plain(lambda: rules(folder.rules))}
+    contract = folder.contract
+    if contract is not None:
+        blocks["signature"] = _plain(lambda: signature(contract))
+        blocks["types"] = _plain(lambda: types(contract))
+        blocks["examples"] = _plain(lambda: examples(folder.cases, f"{folder.name}-cases.md"))
+    return blocks
+
+
+def _index_blocks(listed: Sequence[Folder]) -> Mapping[str, Block]:
+    return {"operators": _plain(lambda: operators_table(listed))}
+
+
+def _plain(make: Any) -> Block:
+    """A block that takes no argument."""
+
+    def made(argument: str) -> str:
+        if argument:
+            raise DocsError(f"takes nothing after its name, got {argument!r}")
+        return str(make())
+
+    return made
+
+
+def _links(listed: Sequence[Folder], root: str) -> Links:
+    return Links(rule_links(listed, root), frozenset(folder.name for folder in listed), f"{root}rulings.md")
+
+
+def write_sources(sources: Sources, places: Places) -> None:
+    """Write the pages, figures and assets, in place of those of an earlier build."""
+    shutil.rmtree(places.sources, ignore_errors=True)
+    for path, text in sources.texts.items():
+        target = places.sources / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    shutil.copytree(places.assets, places.sources / "assets", dirs_exist_ok=True)
+
+
+def navigation(settings: Sequence[Any], listed: Sequence[Folder]) -> list[Any]:
+    """Fill the chapter `Operators`, which the settings leave empty, with one page per folder."""
+    pages = [{folder.title: folder.path} for folder in listed]
+    return [{"Operators": pages} if entry == {"Operators": []} else entry for entry in settings]
+
+
+class _Warnings(logging.Handler):
+    """Keeps what MkDocs warns of."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+def run_mkdocs(listed: Sequence[Folder], places: Places) -> tuple[str, ...]:
+    """Run MkDocs strictly; its warnings are problems."""
+    # Imported here because the theme prints news at import, unless main has silenced it before.
+    from mkdocs.commands.build import build as build_site  # noqa: PLC0415  (same reason)
+    from mkdocs.config import load_config  # noqa: PLC0415
+    from mkdocs.exceptions import MkDocsException  # noqa: PLC0415
+
+    warnings, logger = _Warnings(), logging.getLogger("mkdocs")
+    logger.addHandler(warnings)
+    try:
+        config = load_config(
+            str(places.settings), docs_dir=str(places.sources), site_dir=str(places.site), strict=True
+        )
+        config.nav = navigation(config.nav or [], listed)
+        config.plugins.on_startup(command="build", dirty=False)
+        build_site(config)
+    except MkDocsException as error:
+        warnings.messages.append(str(error))
+    finally:
+        logger.removeHandler(warnings)
+    return tuple(f"mkdocs: {message}" for message in warnings.messages)
+
+
+def wanted(listed: Sequence[Folder]) -> Iterator[Wanted]:
+    """List the anchors that must exist: the page of every rule, and every case chosen for a page."""
+    for folder in listed:
+        for rule in folder.rules:
+            page, _, identifier = rule.page.partition("#")
+            yield Wanted(page.removesuffix(".md") + ".html", identifier, f"rule {rule.identifier}")
+        for case in folder.cases:
+            if case.page:
+                html = folder.path.removesuffix(".md") + ".html"
+                yield Wanted(html, example_anchor(case), f"the example {case.name!r}")

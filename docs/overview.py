@@ -1,0 +1,158 @@
+"""Pages about all operators together: the rules, the rulings, the Python interface, the changes."""
+
+import inspect
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sonnx
+from docs.folders import Folder
+from docs.markup import DocsError, anchor, block, escape, prose, rulings_in, table
+from docs.render import case_anchor, restricts_badge
+
+_MODULES = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
+_RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\((?!https?://)[^)\n]*\)")
+
+
+def operators_table(folders: Iterable[Folder]) -> str:
+    """List the operators with what they do in one sentence."""
+    rows = [
+        (f"[{escape(folder.title)}]({folder.path})", prose(folder.contract.summary), str(len(folder.rules)))
+        for folder in folders
+        if folder.contract is not None
+    ]
+    return table(("operator", "what it does", "rules"), rows)
+
+
+def rules_page(folders: Iterable[Folder]) -> str:
+    """Write the page that lists every rule."""
+    listed = [(folder, rule) for folder in folders for rule in folder.rules]
+    rows = [
+        (
+            f"[`{rule.identifier}`]({folder.path}#{anchor(rule.identifier)})",
+            prose(rule.statement),
+            restricts_badge() if rule.restricts_onnx else "",
+        )
+        for folder, rule in listed
+    ]
+    restricting = sum(rule.restricts_onnx for _, rule in listed)
+    return (
+        "# All rules\n\n"
+        f"There are {len(listed)} rules; {restricting} of them forbid something that ONNX allows. A call or "
+        "a model that breaks one is refused, and the message names the rule.\n\n"
+        f"{table(('rule', 'statement', ''), rows)}\n"
+    )
+
+
+def rulings_page(folders: Sequence[Folder]) -> str:
+    """Write the page that says where each ruling is explained, enforced and shown.
+
+    Raises DocsError for a ruling that a rule or a case carries and no page explains.
+    """
+    pages: dict[str, list[str]] = {}
+    carriers: dict[str, list[str]] = {}
+    shown: dict[str, list[str]] = {}
+    for folder in folders:
+        for name in rulings_in(folder.page or ""):
+            pages.setdefault(name, []).append(f"[{escape(folder.title)}]({folder.path}#{name.lower()})")
+        for rule in folder.rules:
+            for name in rulings_in(rule.ruling):
+                link = f"[`{rule.identifier}`]({folder.path}#{anchor(rule.identifier)})"
+                carriers.setdefault(name, []).append(link)
+        for case in folder.cases:
+            for name in case.rulings:
+                link = f"[{escape(case.name)}]({folder.cases_path}#{case_anchor(case)})"
+                shown.setdefault(name, []).append(link)
+    orphans = sorted({*carriers, *shown} - set(pages))
+    if orphans:
+        raise DocsError(f"no page explains {', '.join(orphans)}, which rules or cases carry")
+    rows = [
+        (
+            f'<span id="{name.lower()}">{name}</span>',
+            ", ".join(pages[name]),
+            ", ".join(carriers.get(name, ())),
+            "<br>".join(shown.get(name, ())),
+        )
+        for name in sorted(pages, key=_ruling_order)
+    ]
+    return (
+        "# Rulings\n\n"
+        "Where the source documents leave a question open, contradict themselves or are wrong, a ruling "
+        "decides. Its text stands on the pages named here; rules enforce it and cases show it.\n\n"
+        f"{table(('ruling', 'explained on', 'rules', 'cases'), rows)}\n"
+    )
+
+
+def _ruling_order(name: str) -> tuple[bool, str, int]:
+    letter, subject, number = name.split("-")
+    return subject != "ALL", f"{letter}-{subject}", int(number)
+
+
+def reference_page() -> str:
+    """Write the page of the public Python names, with signatures and docstrings as they are in the code."""
+    names = sorted(sonnx.__all__, key=str.lower)
+    head = (
+        "# Python interface\n\n"
+        "Everything here is a name of the package: `import sonnx`, then `sonnx.clip(...)`. Arguments that "
+        "break a rule raise `sonnx.RuleError`, and nothing is computed."
+    )
+    return "\n\n".join((head, *(_entry(name, getattr(sonnx, name)) for name in names))) + "\n"
+
+
+def _entry(name: str, value: Any) -> str:
+    text = inspect.getdoc(value)
+    if not text:
+        raise DocsError(f"sonnx.{name} has no docstring")
+    paragraphs = (f"<p>{prose(' '.join(p.split()))}</p>" for p in re.split(r"\n\s*\n", text))
+    shown = block(signature(name, value), "signature")
+    return f"## `{name}` {{ #sonnx.{name} }}\n\n{shown}\n" + "\n".join(paragraphs)
+
+
+def signature(name: str, value: Any) -> str:
+    """Write how a name is called, one parameter a line where one line does not hold all."""
+    head = "class " if inspect.isclass(value) else ""
+    try:
+        found = inspect.signature(value)
+    except ValueError:  # a class that C code makes has none
+        return f"{head}{name}"
+    parameters = [_parameter(parameter) for parameter in found.parameters.values()]
+    kinds = [parameter.kind for parameter in found.parameters.values()]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    no_result = found.return_annotation in (inspect.Signature.empty, None)
+    result = "" if no_result else f" -> {_annotation(found.return_annotation)}"
+    line = f"{head}{name}({', '.join(parameters)}){result}"
+    if len(line) <= 88:
+        return line
+    return f"{head}{name}(\n" + "".join(f"    {parameter},\n" for parameter in parameters) + f"){result}"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(parameter.kind.name, "")
+    known = parameter.annotation is not inspect.Parameter.empty
+    annotation = f": {_annotation(parameter.annotation)}" if known else ""
+    text = f"{stars}{parameter.name}{annotation}"
+    if parameter.default is inspect.Parameter.empty:
+        return text
+    return f"{text} = {parameter.default!r}" if known else f"{text}={parameter.default!r}"
+
+
+def _annotation(annotation: Any) -> str:
+    text = _MODULES.sub("", inspect.formatannotation(annotation))
+    return text.replace("ndarray[tuple[Any, ...], dtype[Any]]", "ndarray")
+
+
+def changelog_page(text: str) -> str:
+    """Copy the change log; a link to a file that is not on the site stays as its words."""
+    return _RELATIVE_LINK.sub(r"\1", text)
+
+
+def rule_links(folders: Iterable[Folder], root: str) -> Mapping[str, str]:
+    """Address every rule, and every other label of a rule, from a page that lies under `root`."""
+    links: dict[str, str] = {}
+    for folder in folders:
+        for rule in folder.rules:
+            address = f"{root}{folder.path}#{anchor(rule.identifier)}"
+            links.update({label: address for label in rule.also if label not in links})
+            links[rule.identifier] = address
+    return links

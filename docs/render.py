@@ -1,0 +1,302 @@
+"""Contracts, rules, cases and figures → Markdown with HTML blocks; every text from data is escaped."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+from docs.formulas import formula
+from docs.markup import DocsError, anchor, block, code, escape, prose, rulings_in, slug, table
+from sonnx.check.calls import check_call
+from sonnx.drawing.figure import Figure
+from sonnx.model.call import ABSENT, Call
+from sonnx.model.dtype import IEEE, MOVED, SIGNED, UNSIGNED, DType
+from sonnx.model.operator import Contract, Operand
+from sonnx.model.rule import Rule
+from sonnx.operators import operator
+from sonnx.operators.shared.cases import Case, Tensor
+from sonnx.report.text import findings_text
+
+_DOT = " \u00b7 "
+_FAMILIES: tuple[tuple[str, tuple[DType, ...]], ...] = (
+    ("exact", (DType.REAL,)),
+    ("IEEE 754", IEEE),
+    ("signed integers", SIGNED),
+    ("unsigned integers", UNSIGNED),
+    ("moved, never calculated with", MOVED),
+)
+
+
+def signature(contract: Contract) -> str:
+    """Show how an operator is written, then its inputs, outputs and attributes."""
+    version = contract.since_version
+    if version is None:
+        origin = "A functionality of ONNX that no model holds as a node."
+    else:
+        origin = f"Operator of ONNX, in the form it has since version {version} of the operator set."
+    parts = [block(signature_line(contract), "signature"), origin, _operands(contract)]
+    if contract.attributes:
+        parts.append(_attributes(contract))
+    return "\n\n".join(parts)
+
+
+def signature_line(contract: Contract) -> str:
+    """Write the call without types: `Y = Conv(X, W, B; strides, pads)`."""
+    outputs = ", ".join(map(_spread, contract.outputs))
+    inputs = ", ".join(map(_spread, contract.inputs))
+    attributes = ", ".join(attribute.name for attribute in contract.attributes)
+    return f"{outputs} = {contract.name}({inputs}{'; ' if attributes else ''}{attributes})"
+
+
+def _spread(operand: Operand) -> str:
+    return f"{operand.name}0, {operand.name}1, \u2026" if operand.variadic else operand.name
+
+
+def _operands(contract: Contract) -> str:
+    sides = (("input", contract.inputs), ("output", contract.outputs))
+    rows = [
+        (
+            code(operand.name),
+            side,
+            formula(operand.symbol),
+            prose(operand.text),
+            type_names(operand.types),
+            "yes" if operand.optional else "no",
+        )
+        for side, operands in sides
+        for operand in operands
+    ]
+    return table(("name", "role", "symbol", "meaning", "types", "optional in ONNX"), rows)
+
+
+def _attributes(contract: Contract) -> str:
+    rows = [
+        (
+            code(attribute.name),
+            escape(attribute.kind),
+            prose(attribute.text),
+            "no: a way of evaluating" if attribute.mode else "yes",
+        )
+        for attribute in contract.attributes
+    ]
+    return table(("attribute", "kind", "meaning", "in ONNX files"), rows)
+
+
+def type_names(types: Sequence[DType]) -> str:
+    """List types; a whole family of integers is one entry, `int8 … int64`."""
+    names: list[str] = []
+    for dtype in types:
+        family = next((f for f in (SIGNED, UNSIGNED) if dtype in f and set(f) <= set(types)), None)
+        if family is None:
+            names.append(code(dtype))
+        elif dtype is family[0]:
+            names.append(f"{code(family[0])}&nbsp;\u2026&nbsp;{code(family[-1])}")
+    return ", ".join(names)
+
+
+def types(contract: Contract) -> str:
+    """List the element types by family, once for all operands that share them."""
+    groups: dict[tuple[DType, ...], list[str]] = {}
+    for operand in contract.inputs + contract.outputs:
+        groups.setdefault(operand.types, []).append(code(operand.name))
+    if len(groups) == 1:
+        return "\n".join(_families(next(iter(groups))))
+    return "\n\n".join(f"{', '.join(names)}:\n\n" + "\n".join(_families(t)) for t, names in groups.items())
+
+
+def _families(types: tuple[DType, ...]) -> Iterator[str]:
+    for title, family in _FAMILIES:
+        members = tuple(dtype for dtype in family if dtype in types)
+        if members:
+            yield f"- {title}: {type_names(members)}"
+
+
+def call_text(call: Call) -> str:
+    """Write a call on one line: `Conv(X: float[1,2,5,5], W: float[3,2,3,3]; pads=[1, 1])`."""
+    inputs = ", ".join(
+        f"{name}: {kind}{_constant(call.constants, name)}" for name, kind in call.inputs.items()
+    )
+    attributes = ", ".join(
+        f"{name}={attribute_text(value)}" for name, value in call.attributes.items() if value is not ABSENT
+    )
+    outputs = ", ".join(f"{name}: {kind}" for name, kind in call.outputs.items())
+    arrow = f" \u2192 {outputs}" if outputs else ""
+    return f"{call.operator}({inputs}{'; ' if attributes else ''}{attributes}){arrow}"
+
+
+def _constant(constants: Mapping[str, tuple[Any, ...]], name: str) -> str:
+    return f" = {list(constants[name])}" if name in constants else ""
+
+
+def attribute_text(value: Any) -> str:
+    """Write the value of an attribute as style demands: lists in brackets, text in quotes."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return str(list(value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def rules(listed: Iterable[Rule]) -> str:
+    """Show rules one after the other, each under a heading with its anchor."""
+    return "\n\n".join(map(_rule, listed))
+
+
+def _rule(rule: Rule) -> str:
+    findings = check_call(operator(rule.failing.operator), rule.failing)
+    if rule.identifier not in {finding.rule for finding in findings}:
+        raise DocsError(f"the failing example of {rule.identifier} does not break it")
+    return "\n".join(
+        (
+            f"### `{rule.identifier}` {{ #{anchor(rule.identifier)} }}",
+            "",
+            '<div class="rule">',
+            f'<p class="statement">{prose(rule.statement)}</p>',
+            f'<p class="reason">{prose(rule.reason)}</p>',
+            *_notes(rule),
+            "<details><summary>A call that breaks it, and one that keeps it</summary>",
+            "<p>This call is refused:</p>",
+            block(call_text(rule.failing), "call"),
+            block(findings_text(findings), "finding"),
+            "<p>This one is not:</p>",
+            block(call_text(rule.passing), "call"),
+            "</details>",
+            "</div>",
+        )
+    )
+
+
+def _notes(rule: Rule) -> Iterator[str]:
+    notes = [restricts_badge()] if rule.restricts_onnx else []
+    if rule.ruling:
+        notes.append(f"ruling {ruling_links(rulings_in(rule.ruling), '../')}")
+    if rule.also:
+        notes.append(f"in the documents also {', '.join(map(code, rule.also))}")
+    if notes:
+        yield f'<p class="notes">{_DOT.join(notes)}</p>'
+
+
+def restricts_badge() -> str:
+    """The mark of a rule that forbids something ONNX allows."""
+    return '<span class="badge restricts">restricts ONNX</span>'
+
+
+def ruling_links(names: Iterable[str], root: str) -> str:
+    """Link rulings to the table of rulings; `root` leads from the page to the start of the site."""
+    return ", ".join(f'<a href="{root}rulings.html#{name.lower()}">{name}</a>' for name in names)
+
+
+def examples(cases: Sequence[Case], cases_page: str) -> str:
+    """Show the cases chosen for the page, then say how many more there are and where."""
+    shown = [
+        f'<div class="case" id="{example_anchor(case)}">\n'
+        f'<p class="title">{escape(_title(case))}</p>\n{case_body(case)}\n</div>'
+        for case in cases
+        if case.page
+    ]
+    further = len(cases) - len(shown)
+    noun = "case" if further == 1 else "cases"
+    more = f"There {'is' if further == 1 else 'are'} {further} further {noun}"
+    return "\n\n".join((*shown, f"{more}: see [all cases]({cases_page})."))
+
+
+def example_anchor(case: Case) -> str:
+    """The anchor of a case that is shown on its operator's page."""
+    return f"example-{slug(case.name)}"
+
+
+def case_anchor(case: Case) -> str:
+    """The anchor of a case on the page of all cases."""
+    return f"case-{slug(case.name)}"
+
+
+def cases_page(title: str, cases: Sequence[Case], operator_page: str) -> str:
+    """Write the page of all cases of one operator."""
+    head = (
+        f"# {escape(title)}: all cases\n\n"
+        f"Inputs and expected outputs of [{escape(title)}]({operator_page}). Tests demand these bits; "
+        "a float that is written in hexadecimal names one number exactly."
+    )
+    bodies = (
+        f"## {escape(_title(case))} {{ #{case_anchor(case)} }}\n\n"
+        f'<div class="case">\n{case_body(case)}\n</div>'
+        for case in cases
+    )
+    return "\n\n".join((head, *bodies)) + "\n"
+
+
+def _title(case: Case) -> str:
+    return case.name[:1].upper() + case.name[1:]
+
+
+def case_body(case: Case) -> str:
+    """Show inputs, attributes, outputs and the origin of a case."""
+    attributes = ", ".join(f"{name}={attribute_text(value)}" for name, value in case.attributes.items())
+    notes = [f"Source: {prose(case.source)}."]
+    if case.nan == "any":
+        notes.append("A NaN here is computed, so any NaN is right.")
+    if case.rulings:
+        notes.append(f"Rulings: {ruling_links(case.rulings, '../')}.")
+    lines = [
+        '<div class="flow">',
+        *(tensor(name, value) for name, value in case.inputs.items()),
+        '<span class="gives" aria-label="gives">\u2192</span>',
+        *(tensor(name, value) for name, value in case.outputs.items()),
+        "</div>",
+    ]
+    if attributes:
+        lines.insert(0, f'<p class="attributes">{code(attributes)}</p>')
+    return "\n".join((*lines, f'<p class="source">{" ".join(notes)}</p>'))
+
+
+def tensor(name: str, value: Tensor) -> str:
+    """Show a tensor: its name and type, then its elements as written, matrix by matrix."""
+    head = f'<p class="type"><code><b>{escape(name)}</b>: {escape(str(value.type))}</code></p>'
+    return f'<div class="tensor">{head}{"".join(_matrices(value))}</div>'
+
+
+def _matrices(value: Tensor) -> Iterator[str]:
+    leaves, shape = list(_leaves(value.values)), value.type.sizes
+    if shape is None or prod(shape) != len(leaves):
+        raise DocsError(f"a tensor of type {value.type} is written with {len(leaves)} elements")
+    if not leaves:
+        yield '<p class="index">no elements</p>'
+        return
+    outer, (lines, columns) = shape[:-2], (1, 1, *shape)[-2:]
+    for place, index in enumerate(product(*map(range, outer))):
+        if prod(outer) > 1:
+            yield f'<p class="index">{escape(str(list(index)))}</p>'
+        first = place * lines * columns
+        cells = [leaves[first + line * columns :][:columns] for line in range(lines)]
+        yield _matrix(cells, value.type.dtype)
+
+
+def _matrix(cells: Sequence[Sequence[Any]], dtype: DType | None) -> str:
+    rows = (
+        "<tr>" + "".join(f"<td>{escape(_element(cell, dtype))}</td>" for cell in row) + "</tr>"
+        for row in cells
+    )
+    return f'<table class="matrix"><tbody>{"".join(rows)}</tbody></table>'
+
+
+def _leaves(values: Any) -> Iterator[Any]:
+    if isinstance(values, list):
+        for value in values:
+            yield from _leaves(value)
+    else:
+        yield values
+
+
+def _element(leaf: Any, dtype: DType | None) -> str:
+    if isinstance(leaf, bool):
+        return "true" if leaf else "false"
+    return json.dumps(leaf, ensure_ascii=False) if dtype is DType.STRING else str(leaf)
+
+
+def figure(drawn: Figure) -> str:
+    """Show a figure with its caption and the text for people who cannot see it."""
+    return (
+        f'<figure class="drawing" id="figure-{drawn.name}">\n'
+        f'<img alt="{escape(drawn.alt)}" src="figures/{drawn.name}.svg">\n'
+        f"<figcaption>{prose(drawn.caption)}</figcaption>\n"
+        "</figure>"
+    )

@@ -1,0 +1,5 @@
+"""`python -m sonnx` is the command `sonnx`."""
+
+from sonnx.cli import main
+
+main()

@@ -1,0 +1,254 @@
+"""Rules at the boundary: what every operator shares, the text of messages, and that nothing is computed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sonnx
+from sonnx.check.calls import check_call
+from sonnx.evaluate.apply import apply
+from sonnx.model.call import ABSENT, Call, call
+from sonnx.model.dtype import DType
+from sonnx.model.operator import Operator
+from sonnx.model.rule import Rule
+from sonnx.model.tensor_type import TensorType
+from sonnx.operators import BROADCAST, CLIP, CONV, EXPAND, GENERAL_RULES, OPERATORS, WHERE, operator, rules
+from sonnx.report.text import finding_text
+from tests.operators.support import broken, message, plain
+
+ONE = np.float32(1)
+IMAGE = np.ones((1, 3, 8, 8), np.float32)
+KERNEL = np.ones((4, 3, 3, 3), np.float32)
+
+
+class Sparse:
+    """Looks like a sparse matrix of SciPy."""
+
+    dtype = np.dtype(np.float32)
+    shape = (2, 3)
+    nnz = 1
+
+    def toarray(self) -> None:
+        raise AssertionError("a sparse tensor is refused, not converted")
+
+
+def test_general_R1_names_every_attribute_that_is_not_written() -> None:
+    assert broken(sonnx.conv, IMAGE, KERNEL) == ["general.R1"]
+    text = message(sonnx.conv, IMAGE, KERNEL, strides=(1, 1), dilations=(1, 1), group=1)
+    assert text == (
+        "error[general.R1]: Every attribute of an operator is written; none is left to its default\n"
+        "  --> call of Conv\n"
+        "   pads         = absent\n"
+        "   kernel_shape = absent\n"
+        "  help: write `pads`, `kernel_shape` explicitly\n"
+        "  more: sonnx explain general.R1"
+    )
+
+
+@pytest.mark.parametrize("missing", ["strides", "pads", "dilations", "group", "kernel_shape"])
+def test_general_R1_holds_for_each_attribute_of_conv(missing: str) -> None:
+    given = {name: value for name, value in plain((3, 3)).items() if name != missing}
+    assert broken(sonnx.conv, IMAGE, KERNEL, **given) == ["general.R1"]
+
+
+def test_general_R1_holds_for_a_call_that_does_not_mention_the_attribute() -> None:
+    written = {**plain((3, 3)), "auto_pad": "NOTSET"}
+    found = check_call(CONV, call("Conv", {"X": "float[1,3,8,8]", "W": "float[4,3,3,3]"}, written))
+    assert [(f.rule, [v.name for v in f.values]) for f in found] == [("general.R1", ["accumulate"])]
+
+
+@pytest.mark.parametrize("vague", [[1.0, 2.0], None, (1.0,), {}, object(), b"x", range(3)], ids=repr)
+def test_general_R2_refuses_what_is_no_array(vague: Any) -> None:
+    assert broken(sonnx.clip, vague, ONE, ONE) == ["general.R2"]
+    assert broken(sonnx.where, vague, vague, vague) == ["general.R2"]
+    assert broken(sonnx.broadcast, vague) == ["general.R2"]
+    assert broken(sonnx.expand, vague, [1]) == ["general.R2"]
+    assert broken(sonnx.conv, vague, KERNEL, **plain((3, 3))) == ["general.R2"]
+    assert broken(sonnx.conv, IMAGE, vague, **plain((3, 3))) == ["general.R2"]
+
+
+def test_general_R2_shows_the_kind_of_thing_given_and_how_to_make_an_array_of_it() -> None:
+    assert message(sonnx.clip, [1.0], ONE, ONE) == (
+        "error[general.R2]: Every tensor has an explicit element type and a static shape\n"
+        "  --> call of Clip\n"
+        "   input = Python list\n"
+        "  help: give an array with a dtype, such as np.array([...], dtype=np.float32), or sonnx.real([...])\n"
+        "  more: sonnx explain general.R2"
+    )
+
+
+@pytest.mark.parametrize(
+    "vague",
+    [
+        TensorType(DType.FLOAT, None),
+        TensorType(DType.FLOAT, ("batch", 3)),
+        TensorType(DType.FLOAT, (None, 3)),
+        TensorType(DType.FLOAT, (-1, 3)),
+        TensorType(None, (2, 3)),
+    ],
+    ids=str,
+)
+def test_general_R2_refuses_a_type_or_shape_that_is_not_written(vague: TensorType) -> None:
+    scalar = TensorType(DType.FLOAT, ())
+    found = check_call(CLIP, Call("Clip", {"input": vague, "min": scalar, "max": scalar}))
+    assert [finding.rule for finding in found] == ["general.R2"]
+    known = {"input": TensorType(DType.FLOAT, (2, 3)), "min": scalar, "max": scalar}
+    declared = Call("Clip", known, outputs={"output": vague})
+    assert [finding.rule for finding in check_call(CLIP, declared)] == ["general.R2"]
+
+
+@pytest.mark.parametrize(
+    ("found_by", "missing"),
+    [(CLIP, ["input"]), (CONV, ["X", "W"]), (WHERE, ["condition", "X", "Y"]), (EXPAND, ["input", "shape"])],
+    ids=lambda value: value.name if isinstance(value, Operator) else "",
+)
+def test_general_R2_names_the_operands_that_a_call_leaves_out(found_by: Operator, missing: list[str]) -> None:
+    found = [f for f in check_call(found_by, Call(found_by.name, {})) if f.rule == "general.R2"]
+    assert [value.name for finding in found for value in finding.values] == missing
+    assert {value.value for finding in found for value in finding.values} == {"absent"}
+
+
+FOREIGN: Mapping[str, Any] = {
+    "longdouble": np.ones((1, 3, 8, 8), np.longdouble),
+    "dates": np.zeros((1, 3, 8, 8), "M8[s]"),
+    "records": np.zeros((1, 3, 8, 8), [("a", "i4")]),
+    "bytes": np.zeros((1, 3, 8, 8), "S1"),
+    "mixed objects": np.array([1, "a"], object).repeat(96).reshape(1, 3, 8, 8),
+    "masked array": np.ma.masked_array(IMAGE, IMAGE > 0),  # type: ignore[no-untyped-call]  NumPy has no type there
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_general_R3_refuses_arrays_of_other_types(kind: str) -> None:
+    array = FOREIGN[kind]
+    assert broken(sonnx.clip, array, ONE, ONE) == ["general.R3"]
+    assert broken(sonnx.where, array, array, array) == ["general.R3"]
+    assert broken(sonnx.broadcast, array, array) == ["general.R3"]
+    assert broken(sonnx.expand, array, [1]) == ["general.R3"]
+    assert broken(sonnx.conv, array, KERNEL, **plain((3, 3))) == ["general.R3"]
+    assert broken(sonnx.conv, IMAGE, KERNEL, array, **plain((3, 3))) == ["general.R3"]
+
+
+def test_general_R3_shows_the_foreign_type() -> None:
+    text = message(sonnx.clip, FOREIGN["masked array"], ONE, ONE)
+    assert "   input : masked array[1,3,8,8]\n" in text
+    assert "  help: convert it yourself to one of the profile's types" in text
+    text = message(sonnx.clip, 2**63, ONE, ONE)
+    assert text.startswith("error[general.R3]: ")
+    assert "   input : Python int[]\n" in text
+
+
+def test_general_R4_refuses_sparse_tensors() -> None:
+    assert broken(sonnx.clip, Sparse(), ONE, ONE) == ["general.R4"]
+    assert broken(sonnx.broadcast, Sparse(), ONE) == ["general.R4"]
+    assert broken(sonnx.expand, Sparse(), [2, 3]) == ["general.R4"]
+    assert broken(sonnx.conv, Sparse(), KERNEL, **plain((3, 3))) == ["general.R4"]
+    assert message(sonnx.clip, Sparse(), ONE, ONE) == (
+        "error[general.R4]: No tensor is sparse\n"
+        "  --> call of Clip\n"
+        "   input : sparse float[2,3]\n"
+        "  help: make the tensor dense\n"
+        "  more: sonnx explain general.R4"
+    )
+
+
+def test_all_findings_are_collected_in_one_error_with_a_blank_line_between() -> None:
+    text = message(sonnx.conv, IMAGE, KERNEL, pads=(1, 1), strides=(0, 1), dilations=(1, 1), group=7)
+    heads = [line.partition("]")[0] for line in text.splitlines() if line.startswith("error[")]
+    assert heads == [
+        "error[general.R1",
+        "error[conv.strides.D1",
+        "error[conv.pads.C2",
+        "error[conv.group.C1",
+    ]
+    assert text.count("\n\n") == len(heads) - 1
+
+
+def test_an_error_carries_its_findings_as_data() -> None:
+    with pytest.raises(sonnx.RuleError) as caught:
+        sonnx.clip(np.ones(3, np.float32), np.ones(1, np.float32), ONE)
+    (finding,) = caught.value.findings
+    assert isinstance(finding, sonnx.Finding)
+    assert (finding.rule, finding.operator, finding.location) == ("clip.min.D2", "Clip", "")
+    assert [(value.name, value.value) for value in finding.values] == [("min", "float[1]")]
+    assert finding.help == "give `min` the empty shape: a single value, not a list of one"
+    assert finding.page == "operators/clip.md#clip-min-d2"
+    assert isinstance(caught.value, ValueError)
+
+
+ARGUMENTS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
+    "Clip": ({"input": ONE, "min": ONE, "max": ONE}, {}),
+    "Conv": ({"X": IMAGE, "W": KERNEL}, {**plain((3, 3)), "auto_pad": "NOTSET", "accumulate": "separate"}),
+    "Where": ({"condition": np.True_, "X": ONE, "Y": ONE}, {}),
+    "Broadcast": ({"X0": ONE}, {}),
+    "Expand": ({"input": ONE, "shape": np.array([2])}, {}),
+}
+
+
+class ComputedError(Exception):
+    """Somebody asked for a meaning."""
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_nothing_is_computed_where_a_rule_is_broken(name: str) -> None:
+    def explode(*_: Any) -> Any:
+        raise ComputedError
+
+    guarded = replace(operator(name), meaning=explode)
+    operands, attributes = ARGUMENTS[name]
+    with pytest.raises(ComputedError):
+        apply(guarded, operands, attributes)
+    for spoilt in operands:
+        with pytest.raises(sonnx.RuleError):
+            apply(guarded, {**operands, spoilt: [1]}, attributes)
+
+
+def every_rule() -> list[tuple[Operator, Rule]]:
+    """Each rule with an operator it is asked of: for a general one, that of its failing example."""
+    general = [(operator(rule.failing.operator), rule) for rule in GENERAL_RULES]
+    return general + [(found, rule) for found in OPERATORS for rule in found.contract.rules]
+
+
+@pytest.mark.parametrize(("found_by", "rule"), every_rule(), ids=[rule.identifier for _, rule in every_rule()])
+def test_the_failing_example_of_a_rule_breaks_that_rule_alone_and_the_passing_one_none(
+    found_by: Operator, rule: Rule
+) -> None:
+    assert [finding.rule for finding in check_call(found_by, rule.failing)] == [rule.identifier]
+    assert check_call(operator(rule.passing.operator), rule.passing) == ()
+
+
+@pytest.mark.parametrize(("found_by", "rule"), every_rule(), ids=[rule.identifier for _, rule in every_rule()])
+def test_the_text_of_a_finding_has_rule_place_values_help_and_where_to_read_on(
+    found_by: Operator, rule: Rule
+) -> None:
+    (finding,) = check_call(found_by, rule.failing, "net.onnx: node 3 `n` (Any)")
+    first, place, *values, help, more = finding_text(finding).splitlines()
+    assert first == f"error[{rule.identifier}]: {rule.statement.removesuffix('.')}"
+    assert place == "  --> net.onnx: node 3 `n` (Any)"
+    assert values
+    assert all(line.startswith("   ") and (" = " in line or " : " in line) for line in values)
+    assert help.startswith("  help: ")
+    assert len(help) > len("  help: ")
+    assert more == f"  more: sonnx explain {rule.identifier}"
+
+
+def test_rules_lists_the_general_ones_first_and_then_operator_by_operator() -> None:
+    names = [rule.identifier.split(".")[0] for rule in sonnx.rules()]
+    assert list(dict.fromkeys(names)) == ["general", "clip", "conv", "where", "broadcast", "expand"]
+    assert rules("Clip") == CLIP.contract.rules
+    assert {rule.identifier for rule in rules("Broadcast")} == {
+        "broadcast.C1",
+        "broadcast.D1",
+        "broadcast.D2",
+        "broadcast.D3",
+    }
+    with pytest.raises(ValueError, match="no operator 'clip'; there are Clip, Conv, Where, Broadcast, Expand"):
+        rules("clip")
+    assert operator("Broadcast") is BROADCAST
+
+
+def test_absent_prints_as_absent() -> None:
+    assert repr(ABSENT) == "absent"

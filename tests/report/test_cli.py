@@ -1,0 +1,95 @@
+"""The command line, as a person uses it."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sonnx.cli import main
+from sonnx.model.rule import Rule
+from sonnx.operators import rules
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_the_tour_shows_exact_values_special_values_and_a_refusal() -> None:
+    result = run("tour")
+    assert result.exit_code == 0
+    for text in ("163/210", "[0, 19/2, 10]", "[-0.0, 0.0]", "refused: clip.min.C1", "error[clip.min.C1]"):
+        assert text in result.output
+    assert "(nothing was refused)" not in result.output
+
+
+def test_the_tour_shows_that_separate_and_fused_differ() -> None:
+    # By hand: (1+2^-12)^2 - 1 is 2^-11 after two roundings and 2^-11 + 2^-24 after one.
+    output = run("tour").output
+    assert str(2.0**-11) in output
+    assert "0.00048834085" in output  # the shortest decimal of the float 2^-11 + 2^-24
+
+
+def test_rules_lists_every_rule() -> None:
+    output = run("rules").output
+    assert all(rule.identifier in output for rule in rules())
+
+
+def test_rules_of_one_operator_lists_no_other() -> None:
+    found = set(re.findall(r"^(\w+)\.", run("rules", "Clip").output, re.MULTILINE))
+    assert found == {"clip"}
+
+
+def test_an_unknown_operator_is_a_usage_error_that_names_the_known_ones() -> None:
+    result = run("rules", "Clap")
+    assert result.exit_code == 2
+    assert "there are Clip, Conv" in result.output
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.identifier)
+def test_every_rule_is_explained_with_reason_and_broken_by_its_example(rule: Rule) -> None:
+    result = run("explain", rule.identifier)
+    assert result.exit_code == 0
+    assert f"error[{rule.identifier}]" in result.output
+    assert rule.reason.split()[0] in result.output
+
+
+def test_a_label_of_the_documents_leads_to_the_rules_that_carry_it() -> None:
+    output = run("explain", "clip.input.C2").output
+    assert "clip.min.C1" in output
+    assert "clip.output.C2" in output
+
+
+def test_a_misspelt_rule_is_answered_with_the_nearest_ones() -> None:
+    result = run("explain", "conv.pad.C2")
+    assert result.exit_code == 2
+    assert "did you mean conv.pads.C2" in result.output
+
+
+def test_a_name_like_no_rule_is_answered_with_where_to_look() -> None:
+    result = run("explain", "\x1b[31m%%%%")
+    assert result.exit_code == 2
+    assert "`sonnx rules` lists all" in result.output
+    assert "\x1b" not in result.output
+
+
+def test_python_m_sonnx_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "sonnx", "--version"], capture_output=True, check=True)
+    assert done.stdout.startswith(b"sonnx ")
+
+
+def test_importing_sonnx_loads_neither_numpy_nor_flint() -> None:
+    code = (
+        "import sys, sonnx; print([m for m in ('numpy', 'flint', 'rich', 'ml_dtypes') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
+    import sonnx
+
+    with pytest.raises(AttributeError, match="no attribute 'clop'"):
+        _ = sonnx.clop  # that it is missing is the point
+    assert set(sonnx.__all__) <= set(dir(sonnx))
