@@ -68,7 +68,7 @@ def rulings_page(folders: Sequence[Folder]) -> str:
         raise DocsError(f"no page explains {', '.join(orphans)}, which rules or cases carry")
     rows = [
         (
-            f'<span id="{name.lower()}">{name}</span>',
+            f'<span class="ruling" id="{name.lower()}">{name}</span>',
             ", ".join(pages[name]),
             ", ".join(carriers.get(name, ())),
             "<br>".join(shown.get(name, ())),

@@ -193,9 +193,9 @@ def _rule_link(shown: str, code: str, links: Links) -> str:
 def _ruling_link(name: str, may_anchor: bool, links: Links, state: _State) -> str:
     target = f"{links.rulings}#{name.lower()}"
     if not may_anchor or name in state.anchored:
-        return f"[{name}]({target})"
+        return f"[{name}]({target}){{ .ruling }}"
     state.anchored.add(name)
-    return f"[{name}]({target}){{ #{name.lower()} }}"
+    return f"[{name}]({target}){{ #{name.lower()} .ruling }}"
 
 
 def _run(code: str, namespace: dict[str, Any], _argument: str) -> str:

@@ -239,8 +239,10 @@ def case_body(case: Case) -> str:
     lines = [
         '<div class="flow">',
         *(tensor(name, value) for name, value in case.inputs.items()),
-        '<span class="gives" aria-label="gives">\u2192</span>',
+        # The arrow stays with what it points at when a narrow window breaks the line.
+        '<div class="results"><span class="gives" role="img" aria-label="gives">\u2192</span>',
         *(tensor(name, value) for name, value in case.outputs.items()),
+        "</div>",
         "</div>",
     ]
     if attributes:

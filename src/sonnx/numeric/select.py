@@ -20,4 +20,5 @@ def select(condition: Array, chosen: Array, otherwise: Array) -> Array:
     base = otherwise.view(word)
     difference: Array = np.bitwise_xor(chosen.view(word), base)
     overlay: Array = np.multiply(difference, condition.astype(word))
-    return np.bitwise_xor(overlay, base).view(otherwise.dtype)
+    result: Array = np.bitwise_xor(overlay, base).view(otherwise.dtype)
+    return result
