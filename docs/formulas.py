@@ -35,22 +35,21 @@ def formula(latex: str, *, display: bool = False) -> str:
     Raises DocsError where the formula has an unknown command, a brace or an argument too few.
     """
     source = " ".join(latex.split())
-    root = _checked(source)
+    root = _checked(source, "block" if display else "inline")
     for node in root.iter():
         _improve(node)
         _own_brace(node)
-    root.set("display", "block" if display else "inline")
     root.set("alttext", source)
     kind = "formula display" if display else "formula"
     return f'<span class="{kind}">{_markup(root)}</span>'
 
 
-def _checked(source: str) -> Element:
+def _checked(source: str, display: str) -> Element:
     bare = re.sub(r"\\.", "", source)
     if not source or bare.count("{") != bare.count("}"):
         raise DocsError(f"formula {source!r} is empty or has a brace without its partner")
     try:
-        root = ElementTree.fromstring(latex_to_mathml(source))
+        root = ElementTree.fromstring(latex_to_mathml(source, display=display))
     except Exception as error:  # every release of the converter has errors of its own, of no common class
         reason = str(error) or type(error).__name__
         raise DocsError(f"formula {source!r} cannot be converted: {reason}") from error
@@ -74,6 +73,8 @@ def _improve(node: Element) -> None:
     if form is not None:
         node.tag = "mo"
         node.attrib.update({"form": form, "stretchy": "false"})
+    if node.tag == "mover" and node.get("accent") == "true":
+        node[1].set("stretchy", "false")
     if node.tag == "mtd" and node.get("columnalign") == "left":
         # `columnalign` is not in MathML Core; the style sheet aligns by this class.
         del node.attrib["columnalign"]

@@ -182,7 +182,9 @@ def restricts_badge() -> str:
 
 def ruling_links(names: Iterable[str], root: str) -> str:
     """Link rulings to the table of rulings; `root` leads from the page to the start of the site."""
-    return ", ".join(f'<a href="{root}rulings.html#{name.lower()}">{name}</a>' for name in names)
+    return ", ".join(
+        f'<a class="ruling" href="{root}rulings.html#{name.lower()}">{name}</a>' for name in names
+    )
 
 
 def examples(cases: Sequence[Case], cases_page: str) -> str:
@@ -230,7 +232,7 @@ def _title(case: Case) -> str:
 
 def case_body(case: Case) -> str:
     """Show inputs, attributes, outputs and the origin of a case."""
-    attributes = ", ".join(f"{name}={attribute_text(value)}" for name, value in case.attributes.items())
+    attributes = " ".join(code(f"{name}={attribute_text(value)}") for name, value in case.attributes.items())
     notes = [f"Source: {prose(case.source)}."]
     if case.nan == "any":
         notes.append("A NaN here is computed, so any NaN is right.")
@@ -246,7 +248,7 @@ def case_body(case: Case) -> str:
         "</div>",
     ]
     if attributes:
-        lines.insert(0, f'<p class="attributes">{code(attributes)}</p>')
+        lines.insert(0, f'<p class="attributes">{attributes}</p>')
     return "\n".join((*lines, f'<p class="source">{" ".join(notes)}</p>'))
 
 

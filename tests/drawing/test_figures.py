@@ -1,6 +1,5 @@
 """Laws of every figure: it is well-formed, speaks to everyone, and nothing is cut off."""
 
-import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -315,10 +314,3 @@ def test_broadcast_figure_refuses_what_c1_refuses() -> None:
 
 def test_expand_figure_shows_the_resulting_shape() -> None:
     assert "(2, 3, 6)" in labels(expand.FIGURES, "expand-example")
-
-
-def test_figures_need_only_the_drawing_package() -> None:
-    for module in (broadcast, clip, conv, expand, where):
-        imports = re.findall(r"^(?:from|import) (sonnx\S*)", inspect.getsource(module), re.M)
-        assert imports
-        assert all(name.startswith("sonnx.drawing") for name in imports)

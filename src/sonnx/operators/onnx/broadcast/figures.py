@@ -23,25 +23,12 @@ from sonnx.drawing.svg import (
     line,
     text,
 )
+from sonnx.operators.onnx.broadcast.meaning import f
+from sonnx.operators.onnx.broadcast.shapes import broadcast_shape, equal_ranks, largest_sizes
 
 Sizes = tuple[int, ...]
 
 _SHAPES: tuple[Sizes, ...] = ((2, 3, 4), (3, 1), ())
-
-
-def _ranked(sizes: Sizes, rank: int) -> Sizes:
-    """Step 1: put sizes 1 in front until the rank is reached."""
-    return (1,) * (rank - len(sizes)) + sizes
-
-
-def _common(shapes: Sequence[Sizes]) -> Sizes:
-    """Give the greatest size of each axis; all shapes have one rank."""
-    return tuple(max(column) for column in zip(*shapes, strict=True))
-
-
-def _allowed(size: int, common: int) -> bool:
-    """Constraint C1 for one size."""
-    return size in (common, 1)
 
 
 def _written(sizes: Sizes) -> str:
@@ -62,14 +49,11 @@ def _step1() -> Iterator[str]:
     for axis in range(rank):
         centre = left + side * (axis + 0.5)
         yield text(centre, 62, f"axis {axis}", size=12, ink=SOFT, anchor="middle")
-    for row, sizes in enumerate(_SHAPES):
+    for row, (sizes, ranked) in enumerate(zip(_SHAPES, equal_ranks(_SHAPES), strict=True)):
         top = 78 + 58 * row
         middle = top + 20
         added = rank - len(sizes)
-        cells = [
-            Cell(str(size), ORANGE if axis < added else PLAIN)
-            for axis, size in enumerate(_ranked(sizes, rank))
-        ]
+        cells = [Cell(str(size), ORANGE if axis < added else PLAIN) for axis, size in enumerate(ranked)]
         yield text(44, middle, f"X{row}", size=15, mono=True, bold=True)
         yield text(80, middle, _written(sizes), size=14, mono=True)
         yield arrow(184, middle, 232, middle)
@@ -84,7 +68,7 @@ def _step1() -> Iterator[str]:
 def _reads(left: float, size: int, common: int, look: Look) -> Iterator[str]:
     """Draw for each index of Z along one axis which index of Y it reads."""
     side = 48
-    read = [index if size == common else 0 for index in range(common)]
+    read = [f(index, size, common) for index in range(common)]
     below = left + (common - size) * side / 2
     for index, source in enumerate(read):
         start = left + side * (index + 0.5)
@@ -106,8 +90,8 @@ def _step2() -> Iterator[str]:
     yield text(566, 234, "each index is read as it is", ink=SOFT, anchor="middle")
     yield line(40, 264, 720, 264, Look(stroke="#d3d7dc"))
     rank = max(len(sizes) for sizes in _SHAPES)
-    ranked = [_ranked(sizes, rank) for sizes in _SHAPES]
-    common = _common(ranked)
+    ranked = equal_ranks(_SHAPES)
+    common = largest_sizes(ranked)
     left, side = 90, 64
     for axis in range(rank):
         centre = left + side * (axis + 0.5)
@@ -138,7 +122,7 @@ def _values(lines: Sequence[Sequence[int]], look: Look) -> list[list[Cell]]:
 def _whole() -> Iterator[str]:
     side, centres, tops = 42, (131, 367, 633), (92, 246)
     vector, column = [[1, 2, 3]], [[10], [20]]
-    lines, columns = _common([(len(y), len(y[0])) for y in (vector, column)])
+    lines, columns = largest_sizes([(len(y), len(y[0])) for y in (vector, column)])
     results = (vector * lines, [line * columns for line in column])
     stages = (
         (vector, BLUE, BLUE_INK, (len(vector[0]),), f"line 0, {lines} times"),
@@ -148,7 +132,7 @@ def _whole() -> Iterator[str]:
         yield text(centre, 34, label, bold=True, anchor="middle")
     for row, (given, look, ink, shape, note) in enumerate(stages):
         middle = tops[row] + side
-        shapes = (shape, _ranked(shape, 2), (lines, columns))
+        shapes = (shape, equal_ranks([shape, (lines, columns)])[0], (lines, columns))
         panels = zip(centres, "XYZ", (given, given, results[row]), shapes, strict=True)
         for centre, letter, values, sizes in panels:
             head = f"{letter}{row} {_written(sizes)}"
@@ -168,7 +152,7 @@ def _refused() -> Iterator[str]:
         top = 58 + 68 * row
         middle = top + 22
         common = max(sizes)
-        wrong = [size for size in sizes if not _allowed(size, common)]
+        wrong = [size for size in sizes if broadcast_shape([(size,), (common,)]) is None]
         for column, size in enumerate(sizes):
             look = RED if size in wrong else PLAIN
             label = f"Y{column}"

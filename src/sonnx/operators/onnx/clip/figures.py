@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, isnan, nan
 
+import numpy as np
+
 from sonnx.drawing.figure import Figure, compose
 from sonnx.drawing.svg import (
     BLUE,
@@ -25,19 +27,14 @@ from sonnx.drawing.svg import (
     rect,
     text,
 )
+from sonnx.operators.onnx.clip.meaning import meaning
 
 
 def _clip(value: float, low: float, high: float) -> float:
-    """Give one output element by the cases of D-CLIP-1."""
-    low = -inf if isnan(low) else low
-    high = inf if isnan(high) else high
-    if isnan(value):
-        return nan
-    if low > high:
-        return high
-    if value < low:
-        return low
-    return high if value > high else value
+    """Give one output element by the operator's own definition."""
+    names = ("input", "min", "max")
+    operands = {name: np.array(x, np.float64) for name, x in zip(names, (value, low, high), strict=True)}
+    return float(meaning(operands, {})["output"])
 
 
 def _show(value: float) -> str:

@@ -1,6 +1,5 @@
 """Figures of the Conv page: attributes, the two kinds of convolution, the order of the sum."""
 
-import struct
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -34,16 +33,9 @@ from sonnx.drawing.svg import (
     stack,
     text,
 )
-
-
-def _reach(kernel: int, dilation: int) -> int:
-    """Give the number of elements a dilated kernel extends over on one axis."""
-    return dilation * (kernel - 1) + 1
-
-
-def _output_size(size: int, begin: int, end: int, kernel: int, dilation: int, stride: int) -> int:
-    """Give the size of Y on one spatial axis (D-CONV-1)."""
-    return (size + begin + end - _reach(kernel, dilation)) // stride + 1
+from sonnx.model.dtype import DType
+from sonnx.numeric.rounding import nearest
+from sonnx.operators.shared.convolution import Axis
 
 
 def _plane(lines: int, columns: int, window: tuple[range, range], look: Look) -> list[list[Cell]]:
@@ -137,7 +129,7 @@ _WINDOWS: tuple[Look, ...] = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, RED)
 
 def _stride_output() -> tuple[int, int]:
     lines, columns = (
-        _output_size(size, 0, 0, kernel, 1, stride)
+        Axis(kernel, stride, 1, 0, 0).output_size(size)
         for size, kernel, stride in zip(_STRIDE_INPUT, _STRIDE_KERNEL, _STRIDES, strict=True)
     )
     return lines, columns
@@ -206,7 +198,7 @@ def _stride_result(left: float, top: float) -> Iterator[str]:
 
 
 def _dilated(kernel: tuple[int, int], dilations: tuple[int, int], shown: int) -> list[list[Cell]]:
-    lines, columns = (_reach(k, d) for k, d in zip(kernel, dilations, strict=True))
+    lines, columns = (Axis(k, 1, d, 0, 0).extent for k, d in zip(kernel, dilations, strict=True))
 
     def cell(i: int, j: int) -> Cell:
         if i >= lines or j >= columns:
@@ -223,7 +215,7 @@ def _dilations() -> Iterator[str]:
     for panel, dilations in enumerate(((1, 1), (2, 2), (2, 1))):
         left = 44 + panel * 241
         centre = left + shown * side / 2
-        lines, columns = (_reach(k, d) for k, d in zip(kernel, dilations, strict=True))
+        lines, columns = (Axis(k, 1, d, 0, 0).extent for k, d in zip(kernel, dilations, strict=True))
         head = f"dilations = [{dilations[0]}, {dilations[1]}]"
         yield text(centre, 34, head, size=14, mono=True, bold=True, anchor="middle")
         yield grid(left, top, _dilated(kernel, dilations, shown), side)
@@ -265,7 +257,7 @@ def _standard_branch(top: float, channel: int, look: Look, ink: str, out: int) -
 
 def _standard() -> Iterator[str]:
     size, kernel, channels = 5, 3, 3
-    out = _output_size(size, 0, 0, kernel, 1, 1)
+    out = Axis(kernel, 1, 1, 0, 0).output_size(size)
     window = (range(kernel), range(size - kernel, size))
     planes = [_plane(size, size, window, GREEN)] * channels
     for centre, label in ((130, "X"), (375, "W"), (663, "Y")):
@@ -290,7 +282,7 @@ def _standard() -> Iterator[str]:
 
 def _depthwise() -> Iterator[str]:
     size, kernel, channels = 4, 2, 3
-    out = _output_size(size, 0, 0, kernel, 1, 1)
+    out = Axis(kernel, 1, 1, 0, 0).output_size(size)
     heads = (
         (122, "X", (1, channels, size, size)),
         (330, "W", (channels, 1, kernel, kernel)),
@@ -326,9 +318,7 @@ def _depthwise() -> Iterator[str]:
 
 
 def _to_float(value: Fraction) -> Fraction:
-    """Round to binary32; the values of the example are exact in the double that is passed on."""
-    (rounded,) = struct.unpack("<f", struct.pack("<f", float(value)))
-    return Fraction(rounded)
+    return Fraction(float(nearest(value, DType.FLOAT)))
 
 
 def _power_sum(value: Fraction) -> str:

@@ -16,6 +16,7 @@ from sonnx.drawing.svg import (
     grid,
     text,
 )
+from sonnx.operators.onnx.broadcast.shapes import equal_ranks, largest_sizes
 
 _VALUES = (1, 2, 3)
 _INPUT = (3, 1)
@@ -23,22 +24,17 @@ _SHAPE = (2, 1, 6)
 _LINES: tuple[Look, ...] = (BLUE, ORANGE, GREEN)
 
 
-def _ranked(sizes: tuple[int, ...], rank: int) -> tuple[int, ...]:
-    return (1,) * (rank - len(sizes)) + sizes
-
-
 def _result() -> tuple[int, ...]:
-    rank = max(len(_INPUT), len(_SHAPE))
-    return tuple(max(pair) for pair in zip(_ranked(_INPUT, rank), _ranked(_SHAPE, rank), strict=True))
+    return largest_sizes(equal_ranks([_INPUT, _SHAPE]))
 
 
 def _table() -> Iterator[str]:
     result = _result()
-    padded = _ranked(_INPUT, len(result))
+    padded, wanted = equal_ranks([_INPUT, _SHAPE])
     added = len(result) - len(_INPUT)
     rows = (
         ("input (3, 1), rank made equal", padded, "the dashed 1 is put in front"),
-        ("shape = (2, 1, 6)", _ranked(_SHAPE, len(result)), "sizes wanted; 1 asks for nothing"),
+        ("shape = (2, 1, 6)", wanted, "sizes wanted; 1 asks for nothing"),
         ("output", result, "the greater of the two, axis by axis"),
     )
     for axis in range(len(result)):
