@@ -5,10 +5,14 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from mkdocs.commands.build import build as build_site
+from mkdocs.config import load_config
+from mkdocs.exceptions import MkDocsException
 
 from docs.folders import Folder, folders
 from docs.links import Wanted, check_site
@@ -70,7 +74,7 @@ class _Draft:
         self.problems += page.problems
         self.figures |= {argument for name, argument in page.used if name == "figure"}
 
-    def attempt(self, path: str, text: Any) -> None:
+    def attempt(self, path: str, text: Callable[[], str]) -> None:
         """Write a generated page, or note why there is none."""
         try:
             self.texts[path] = text()
@@ -127,9 +131,11 @@ def make_sources(inputs: Inputs) -> Sources:
         draft.problems.append("CHANGELOG.md is missing")
     else:
         draft.texts["changelog.md"] = changelog_page(inputs.changelog)
-    draft.problems += [f"figure {name} is drawn but on no page" for name in figures.keys() - draft.figures]
-    for name in figures.keys() & draft.figures:
-        draft.texts[f"operators/figures/{name}.svg"] = figures[name].draw()
+    draft.problems += [
+        f"figure {name} is drawn but on no page" for name in figures if name not in draft.figures
+    ]
+    for name, drawn in figures.items():
+        draft.texts[f"operators/figures/{name}.svg"] = drawn.draw()
     return Sources(draft.texts, tuple(draft.problems))
 
 
@@ -178,13 +184,13 @@ def _index_blocks(listed: Sequence[Folder]) -> Mapping[str, Block]:
     return {"operators": _plain(lambda: operators_table(listed))}
 
 
-def _plain(make: Any) -> Block:
+def _plain(make: Callable[[], str]) -> Block:
     """A block that takes no argument."""
 
     def made(argument: str) -> str:
         if argument:
             raise DocsError(f"takes nothing after its name, got {argument!r}")
-        return str(make())
+        return make()
 
     return made
 
@@ -222,11 +228,6 @@ class _Warnings(logging.Handler):
 
 def run_mkdocs(listed: Sequence[Folder], places: Places) -> tuple[str, ...]:
     """Run MkDocs strictly; its warnings are problems."""
-    # Imported here because the theme prints news at import, unless main has silenced it before.
-    from mkdocs.commands.build import build as build_site  # noqa: PLC0415  (same reason)
-    from mkdocs.config import load_config  # noqa: PLC0415
-    from mkdocs.exceptions import MkDocsException  # noqa: PLC0415
-
     warnings, logger = _Warnings(), logging.getLogger("mkdocs")
     logger.addHandler(warnings)
     try:

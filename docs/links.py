@@ -99,7 +99,10 @@ def _page(site: Path, pages: Mapping[str, Html], name: str, page: Html) -> Itera
 
 
 def _address(site: Path, pages: Mapping[str, Html], name: str, address: Address) -> str | None:
-    parts = urlsplit(address.text)
+    try:
+        parts = urlsplit(address.text)
+    except ValueError:  # brackets that are no IPv6 address
+        return f"broken link {address.text}"
     if parts.scheme or parts.netloc:
         elsewhere = address.loaded and parts.scheme != "data"
         return f"loads {address.text} from elsewhere; the site must work offline" if elsewhere else None

@@ -10,6 +10,8 @@ from docs.folders import Folder
 from docs.markup import DocsError, anchor, block, escape, prose, rulings_in, table
 from docs.render import case_anchor, restricts_badge
 
+# These pages are one table each: the room of the table of contents is theirs.
+_WIDE = "---\nhide: [toc]\n---\n\n"
 _MODULES = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
 _RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\((?!https?://)[^)\n]*\)")
 
@@ -37,7 +39,7 @@ def rules_page(folders: Iterable[Folder]) -> str:
     ]
     restricting = sum(rule.restricts_onnx for _, rule in listed)
     return (
-        "# All rules\n\n"
+        f"{_WIDE}# All rules\n\n"
         f"There are {len(listed)} rules; {restricting} of them forbid something that ONNX allows. A call or "
         "a model that breaks one is refused, and the message names the rule.\n\n"
         f"{table(('rule', 'statement', ''), rows)}\n"
@@ -61,7 +63,7 @@ def rulings_page(folders: Sequence[Folder]) -> str:
                 carriers.setdefault(name, []).append(link)
         for case in folder.cases:
             for name in case.rulings:
-                link = f"[{escape(case.name)}]({folder.cases_path}#{case_anchor(case)})"
+                link = f"[{escape(f'{folder.title}: {case.name}')}]({folder.cases_path}#{case_anchor(case)})"
                 shown.setdefault(name, []).append(link)
     orphans = sorted({*carriers, *shown} - set(pages))
     if orphans:
@@ -76,7 +78,7 @@ def rulings_page(folders: Sequence[Folder]) -> str:
         for name in sorted(pages, key=_ruling_order)
     ]
     return (
-        "# Rulings\n\n"
+        f"{_WIDE}# Rulings\n\n"
         "Where the source documents leave a question open, contradict themselves or are wrong, a ruling "
         "decides. Its text stands on the pages named here; rules enforce it and cases show it.\n\n"
         f"{table(('ruling', 'explained on', 'rules', 'cases'), rows)}\n"
@@ -111,10 +113,9 @@ def _entry(name: str, value: Any) -> str:
 def signature(name: str, value: Any) -> str:
     """Write how a name is called, one parameter a line where one line does not hold all."""
     head = "class " if inspect.isclass(value) else ""
-    try:
-        found = inspect.signature(value)
-    except ValueError:  # a class that C code makes has none
+    if head and "__init__" not in vars(value):  # what it inherits is not ours to document
         return f"{head}{name}"
+    found = inspect.signature(value)
     parameters = [_parameter(parameter) for parameter in found.parameters.values()]
     kinds = [parameter.kind for parameter in found.parameters.values()]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:

@@ -27,8 +27,8 @@ class Kind:
 
     precision: int
     emax: int
-    held: type
-    bits: type
+    held: Any  # a NumPy scalar type
+    bits: Any  # the unsigned integers of its width
 
     @property
     def emin(self) -> int:
@@ -283,8 +283,8 @@ def test_rounding_the_product_fails_on_the_traps(kind: Kind) -> None:
 
 
 def test_going_through_double_fails_on_the_traps_of_float() -> None:
-    a, b, c = (operand.astype(np.float64) for operand in traps(FLOAT))
     with np.errstate(all="ignore"):
+        a, b, c = (operand.astype(np.float64) for operand in traps(FLOAT))
         assert len(wrong(FLOAT, (a * b + c).astype(np.float32), right(FLOAT))) > 1000
 
 
@@ -381,7 +381,7 @@ def libm_function(kind: Kind) -> Callable[..., float]:
     function = library.fmaf if kind is FLOAT else library.fma
     function.restype = ctypes.c_float if kind is FLOAT else ctypes.c_double
     function.argtypes = [function.restype] * 3
-    return function  # type: ignore[no-any-return]  # ctypes gives functions no signature
+    return function
 
 
 def differs_from_libm(kind: Kind, triple: Triple) -> int:

@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def test_every_float16_rounds_to_itself_with_either_sign() -> None:
 
 def test_rounding_goes_to_the_even_neighbour_at_a_tie_and_to_the_nearer_one_beside_it() -> None:
     hair = Fraction(1, 2**200)
-    for pattern, (low, high) in enumerate(zip(HALVES, HALVES[1:], strict=False)):
+    for pattern, (low, high) in enumerate(pairwise(HALVES)):
         middle = (low + high) / 2
         even = pattern if pattern % 2 == 0 else pattern + 1
         for value, expected in ((middle, even), (middle - hair, pattern), (middle + hair, pattern + 1)):
@@ -47,7 +48,7 @@ def test_rounding_goes_to_the_even_neighbour_at_a_tie_and_to_the_nearer_one_besi
 
 
 def test_numpy_agrees_on_float16_of_doubles_at_and_beside_every_tie() -> None:
-    middles = np.array([float((low + high) / 2) for low, high in zip(HALVES, HALVES[1:], strict=False)])
+    middles = np.array([float((low + high) / 2) for low, high in pairwise(HALVES)])
     values = np.concatenate([middles, np.nextafter(middles, 0), np.nextafter(middles, np.inf)])
     with np.errstate(over="ignore", under="ignore"):
         expected = values.astype(np.float16)

@@ -112,7 +112,7 @@ def gappy(array: Array) -> Array:
 
 def in_columns(array: Array) -> Array:
     """The same elements in Fortran's order."""
-    return np.asfortranarray(array) if type(array) is np.ndarray else array
+    return array.copy(order="F")
 
 
 LAYOUTS: list[Callable[[Array], Array]] = [np.asanyarray, big_endian, backwards, gappy, in_columns]

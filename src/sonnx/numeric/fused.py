@@ -69,7 +69,7 @@ def _upper_half(x: Array) -> Array:
 def _add_to_odd(x: Array, y: Array) -> Array:
     """Add with rounding to odd: an inexact sum becomes the neighbour whose last bit is 1."""
     total, error = _two_sum(x, y)
-    raw = np.ascontiguousarray(total).view(np.int64)
+    raw = np.asarray(total).view(np.int64)
     inexact = np.isfinite(total) & (error != 0) & ((raw & 1) == 0)
     # Bits grow with the magnitude, so a step in the direction of the error is +1 or -1.
     step = np.where((error > 0) == (total > 0), 1, -1)
@@ -77,22 +77,26 @@ def _add_to_odd(x: Array, y: Array) -> Array:
 
 
 def _fma_double(a: Array, b: Array, c: Array) -> Array:
+    result = np.asarray(_fma_error_free(a, b, c))
+    product = np.abs(a * b)
+    safe = (np.abs(a) <= _SAFE_OPERAND) & (np.abs(b) <= _SAFE_OPERAND) & (np.abs(c) <= _SAFE_LARGE)
+    unsafe = ~(safe & (product >= _SAFE_SMALL) & (product <= _SAFE_LARGE))
+    if unsafe.any():
+        result[unsafe] = _fma_case_by_case(a[unsafe], b[unsafe], c[unsafe])
+    return result
+
+
+def _fma_case_by_case(a: Array, b: Array, c: Array) -> Array:
     product = a * b
     # Right wherever the product is exact: a factor is zero, infinite or NaN.
-    result = np.asarray(product + c)
+    result = product + c
     plain = (a == 0) | (b == 0) | ~np.isfinite(a) | ~np.isfinite(b)
     # A finite product, even one too large to round, never outweighs an infinite or NaN addend.
     result = np.where(~plain & ~np.isfinite(c), c, result)
     # Nothing is added, so the rounded product is the answer, with its own sign if it vanishes.
     result = np.where(~plain & (c == 0), product, result)
     rest = ~plain & np.isfinite(c) & (c != 0)
-    safe = rest & (np.abs(a) <= _SAFE_OPERAND) & (np.abs(b) <= _SAFE_OPERAND) & (np.abs(c) <= _SAFE_LARGE)
-    safe &= (np.abs(product) >= _SAFE_SMALL) & (np.abs(product) <= _SAFE_LARGE)
-    if safe.any():
-        result[safe] = _fma_error_free(a[safe], b[safe], c[safe])
-    unsafe = rest & ~safe
-    if unsafe.any():
-        result[unsafe] = [_fma_exact(*abc) for abc in zip(a[unsafe], b[unsafe], c[unsafe], strict=True)]
+    result[rest] = [_fma_exact(*abc) for abc in zip(a[rest], b[rest], c[rest], strict=True)]
     return result
 
 

@@ -1,6 +1,6 @@
 """Sums of products, the heart of every convolution: in a fixed order on IEEE types, exact on reals."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,6 +15,8 @@ ACCUMULATOR = {DType.FLOAT16: DType.FLOAT, DType.FLOAT: DType.FLOAT, DType.DOUBL
 
 # Elements of running sums handled at a time: they and their products stay in the cache.
 _BLOCK = 2**18
+# Fused steps make many temporaries.
+_FUSED_BLOCK = 2**13
 
 
 def sum_of_products(
@@ -29,13 +31,26 @@ def sum_of_products(
     if dtype is DType.REAL:
         return exact_sum_of_products(x, windows, weights, start)
     held = numpy_dtype(ACCUMULATOR[dtype])
-    step = _fused_step if accumulate == "fused" else _separate_step
+    # The product of two float16 is exact in float, so there both modes are one.
+    fused = accumulate == "fused" and dtype is not DType.FLOAT16
     with np.errstate(all="ignore"):
-        total = _fold(x.astype(held, copy=False), windows, weights.astype(held), start.astype(held), step)
+        total = _fold(x.astype(held, copy=False), windows, weights.astype(held), start.astype(held), fused)
         return total.astype(numpy_dtype(dtype), copy=False)
 
 
-Step = Callable[[Array, Array, Array, Array], None]
+def _fold(x: Array, windows: Windows, weights: Array, start: Array, fused: bool) -> Array:
+    groups, channels, _ = weights.shape
+    points = windows.points
+    total = np.empty((len(x), groups, channels, points), weights.dtype)
+    total[...] = start[..., None]
+    step, most = (_fused_step, _FUSED_BLOCK) if fused else (_separate_step, _BLOCK)
+    for items, some, part in _blocks(len(x), groups, channels, points, most):
+        block = total[items, :, some, part]
+        term = np.empty_like(block)
+        for window, weight in zip(windows.cut(x[items]), np.moveaxis(weights[:, some], 2, 0), strict=True):
+            line = window.reshape(window.shape[0], groups, 1, points)
+            step(block, line[..., part], weight[..., None], term)
+    return total.reshape(len(x), groups, channels, *windows.positions)
 
 
 def _separate_step(total: Array, window: Array, weight: Array, term: Array) -> None:
@@ -47,24 +62,14 @@ def _fused_step(total: Array, window: Array, weight: Array, _term: Array) -> Non
     total[...] = fma(window, weight, total)
 
 
-def _fold(x: Array, windows: Windows, weights: Array, start: Array, step: Step) -> Array:
-    groups, channels, _ = weights.shape
-    points = windows.points
-    total = np.empty((len(x), groups, channels, points), weights.dtype)
-    total[...] = start[..., None]
-    for items, some in _blocks(len(x), groups, channels, points):
-        block = total[items, :, some]
-        term = np.empty_like(block)
-        for window, weight in zip(windows.cut(x[items]), np.moveaxis(weights[:, some], 2, 0), strict=True):
-            line = window.reshape(window.shape[0], groups, 1, points)
-            step(block, line, weight[..., None], term)
-    return total.reshape(len(x), groups, channels, *windows.positions)
-
-
-def _blocks(items: int, groups: int, channels: int, points: int) -> Iterator[tuple[slice, slice]]:
-    """Batch items and output channels, cut so that a block has about _BLOCK elements."""
-    some = max(1, min(channels, _BLOCK // max(1, groups * points)))
-    many = max(1, _BLOCK // max(1, groups * some * points))
+def _blocks(
+    items: int, groups: int, channels: int, points: int, most: int
+) -> Iterator[tuple[slice, slice, slice]]:
+    """Batch items, output channels and positions, cut so that a block has about `most` elements."""
+    part = max(1, min(points, most // groups))
+    some = max(1, min(channels, most // (groups * part)))
+    many = max(1, most // (groups * some * part))
     for item in range(0, items, many):
         for channel in range(0, channels, some):
-            yield slice(item, item + many), slice(channel, channel + some)
+            for point in range(0, points, part):
+                yield slice(item, item + many), slice(channel, channel + some), slice(point, point + part)

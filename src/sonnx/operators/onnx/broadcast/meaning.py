@@ -52,7 +52,7 @@ def alternate(tensors: Sequence[Array]) -> list[Array]:
     for m in range(len(tensors)):
         Y = aligned[m]
         indices = [[f(i, Y.shape[axis], size) for i in range(size)] for axis, size in enumerate(target)]
-        outputs.append(Y[np.ix_(*(np.array(index, np.intp) for index in indices))])
+        outputs.append(Y[(..., *np.ix_(*(np.array(index, np.intp) for index in indices)))])
     return outputs
 
 

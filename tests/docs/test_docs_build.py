@@ -1,0 +1,196 @@
+"""The whole build: the real site is complete, and each thing that can be missing fails it with its name."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from docs.build import Inputs, Places, build, main, make_sources, navigation, read_inputs, wanted
+from docs.folders import Folder, folders
+from docs.links import check_site, read
+
+from docs import build as docs_build
+from sonnx.drawing.figure import Figure
+from sonnx.operators import OPERATORS, rules
+
+
+def with_clip(small: Inputs, **changes: object) -> Inputs:
+    general, clip = small.folders
+    return replace(small, folders=(general, replace(clip, **changes)))  # type: ignore[arg-type]  # any field
+
+
+def with_text(small: Inputs, text: str) -> Inputs:
+    return with_clip(small, page=f"{small.folders[1].page}\n{text}\n")
+
+
+def only(problems: tuple[str, ...]) -> str:
+    assert len(problems) == 1, problems
+    return problems[0]
+
+
+def test_the_site_of_the_package_builds_and_shows_every_rule_case_and_figure(places: Places) -> None:
+    inputs = read_inputs()
+    assert build(inputs, places) == ()
+    assert {folder.title for folder in inputs.folders[1:]} == {operator.name for operator in OPERATORS}
+    assert sum(len(folder.rules) for folder in inputs.folders) == len(rules())
+    for folder in inputs.folders[1:]:
+        page = (places.site / "operators" / f"{folder.name}.html").read_text(encoding="utf-8")
+        assert page.count("<figure") >= 1
+        assert page.count('class="rule"') == len(folder.rules)
+        assert page.count('class="case"') == sum(case.page for case in folder.cases)
+        cases = (places.site / "operators" / f"{folder.name}-cases.html").read_text(encoding="utf-8")
+        assert cases.count('class="case"') == len(folder.cases)
+        assert "$$" not in page
+
+
+def test_a_small_site_in_order_builds(small: Inputs, places: Places) -> None:
+    assert build(small, places) == ()
+    index = (places.site / "index.html").read_text(encoding="utf-8")
+    assert "42" in index
+    assert 'href="operators/clip.html"' in index
+
+
+def test_an_operator_without_a_page_fails(small: Inputs) -> None:
+    problems = make_sources(with_clip(small, page=None)).problems
+    assert "Clip has no page: src/sonnx/operators/onnx/clip/page.md is missing" in problems
+
+
+def test_a_figure_that_no_folder_draws_fails(small: Inputs) -> None:
+    problem = only(make_sources(with_text(small, "{{ figure clip-nothing }}")).problems)
+    assert "clip/page.md:23: {{ figure clip-nothing }}: no folder draws a figure 'clip-nothing'" in problem
+
+
+def test_a_figure_on_no_page_fails(small: Inputs) -> None:
+    text = str(small.folders[1].page).replace("{{ figure clip-curve }}", "")
+    assert (
+        only(make_sources(with_clip(small, page=text)).problems)
+        == "figure clip-curve is drawn but on no page"
+    )
+
+
+@pytest.mark.parametrize("name", ["clip-curve", "../up", "a b"])
+def test_a_figure_whose_name_is_taken_or_no_plain_name_fails(small: Inputs, name: str) -> None:
+    drawn = (*small.folders[1].figures, Figure(name, "c", "a", lambda: "<svg/>"))
+    assert f"figure name {name!r}" in only(make_sources(with_clip(small, figures=drawn)).problems)
+
+
+@pytest.mark.parametrize("name", ["signature", "types", "rules", "examples"])
+def test_a_page_that_leaves_out_a_part_fails(small: Inputs, name: str) -> None:
+    text = str(small.folders[1].page).replace(f"{{{{ {name} }}}}", "")
+    assert f"needs {{{{ {name} }}}} once" in only(make_sources(with_clip(small, page=text)).problems)
+
+
+@pytest.mark.parametrize("text", ["{{ nothing }}", "$\\nosuchcommand$", "{{ types now }}"])
+def test_an_unknown_placeholder_or_formula_fails(small: Inputs, text: str) -> None:
+    problems = make_sources(with_text(small, text)).problems
+    assert text.strip("$").replace("\\", "\\\\") in problems[0] or text in problems[0]
+
+
+def test_a_ruling_that_no_page_explains_fails(small: Inputs) -> None:
+    text = str(small.folders[1].page).replace("D-CLIP-5", "")
+    problem = only(make_sources(with_clip(small, page=text)).problems)
+    assert problem == "rulings.md: no page explains D-CLIP-5, which rules or cases carry"
+
+
+def test_a_missing_change_log_fails(small: Inputs) -> None:
+    assert make_sources(replace(small, changelog=None)).problems == ("CHANGELOG.md is missing",)
+
+
+def test_broken_links_in_markdown_fail(small: Inputs, places: Places) -> None:
+    broken = ("nowhere.md", "general.md#nowhere", "#nowhere", "figures/nowhere.svg")
+    problems = build(with_text(small, "\n\n".join(f"[x]({link})" for link in broken)), places)
+    for link in broken:
+        start = f"mkdocs: Doc file 'operators/clip.md' contains a link '{link}'"
+        assert any(problem.startswith(start) for problem in problems)
+
+
+def test_broken_links_in_raw_html_fail(small: Inputs, places: Places) -> None:
+    markup = """
+<a href="nowhere.html">x</a> <a href="general.html#nowhere">x</a> <img alt="" src="figures/nowhere.svg">
+<span id="rules">x</span> <img alt="" src="https://example.org/x.svg">"""
+    problems = build(with_text(small, markup), places)
+    assert sorted(problem.removeprefix("operators/clip.html: ") for problem in problems) == [
+        "broken link figures/nowhere.svg",
+        "broken link general.html#nowhere: no anchor #nowhere there",
+        "broken link nowhere.html",
+        "loads https://example.org/x.svg from elsewhere; the site must work offline",
+        "the anchor #rules occurs 2 times",
+    ]
+
+
+def test_a_rule_whose_page_has_no_such_anchor_fails(small: Inputs, places: Places) -> None:
+    first, *others = small.folders[1].rules
+    moved = replace(first, page="operators/clip.md#elsewhere")
+    problem = only(build(with_clip(small, rules=(moved, *others)), places))
+    assert problem == "operators/clip.html: rule clip.input.D1 has no anchor #elsewhere"
+
+
+def test_a_case_for_the_page_that_is_not_shown_fails(small: Inputs, places: Places) -> None:
+    assert build(small, places) == ()
+    hidden = next(case for case in small.folders[1].cases if not case.page)
+    more: tuple[Folder, ...] = with_clip(small, cases=(replace(hidden, page=True),)).folders
+    assert f"the example {hidden.name!r} has no anchor" in only(check_site(places.site, wanted(more)))
+
+
+def test_two_cases_of_one_name_fail(small: Inputs, places: Places) -> None:
+    cases = small.folders[1].cases
+    problems = build(with_clip(small, cases=(*cases, cases[0])), places)
+    assert any("occurs 2 times" in problem for problem in problems)
+
+
+def test_a_page_outside_of_the_menu_fails(
+    small: Inputs, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(docs_build, "navigation", lambda settings, listed: [{"Start": "index.md"}])
+    assert "not included in the" in build(small, places)[0]
+
+
+def test_the_menu_names_every_folder_in_its_chapter() -> None:
+    menu = navigation([{"Start": "index.md"}, {"Operators": []}], folders())
+    assert menu[0] == {"Start": "index.md"}
+    assert menu[1]["Operators"][1] == {"Clip": "operators/clip.md"}
+
+
+def test_settings_that_mkdocs_refuses_fail(small: Inputs, places: Places, tmp_path: Path) -> None:
+    settings = tmp_path / "mkdocs.yml"
+    settings.write_text("site_name: x\ntheme: {name: no-such-theme}\n")
+    assert any("no-such-theme" in problem for problem in build(small, replace(places, settings=settings)))
+
+
+def test_nothing_of_an_earlier_build_remains(small: Inputs, places: Places) -> None:
+    places.sources.mkdir(parents=True)
+    (places.sources / "old.md").write_text("# Old\n")
+    assert build(small, places) == ()
+    assert not (places.site / "old.html").exists()
+
+
+def test_data_reaches_the_built_page_as_text(small: Inputs, places: Places) -> None:
+    hostile = "</div><script>alert(1)</script> *a* | `b`"
+    first, *others = small.folders[1].cases
+    case = replace(first, name=f"x {hostile}", source=hostile)
+    assert build(with_clip(small, cases=(case, *others)), places) == ()
+    for name in ("operators/clip.html", "operators/clip-cases.html"):
+        page = (places.site / name).read_text(encoding="utf-8")
+        assert "<script>alert(1)" not in page
+        assert "&lt;script&gt;alert(1)" in page or "&#60;script&#62;alert(1)" in page
+        assert read(page).ids
+
+
+def test_the_command_names_every_problem_and_ends_with_1(
+    small: Inputs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = replace(with_clip(small, page=None), changelog=None)
+    monkeypatch.setattr(docs_build, "read_inputs", lambda: broken)
+    assert main() == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "error: Clip has no page" in printed.err
+    assert "error: CHANGELOG.md is missing" in printed.err
+
+
+def test_the_command_ends_with_0_and_says_where_the_site_is(
+    small: Inputs, places: Places, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(docs_build, "read_inputs", lambda: small)
+    monkeypatch.setattr(docs_build, "Places", lambda: places)
+    assert main() == 0
+    assert capsys.readouterr().out == "docs: open site/index.html\n"

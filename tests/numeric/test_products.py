@@ -1,0 +1,214 @@
+"""Sums of products on IEEE types: one term at a time, in order, with one or two roundings a term."""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sonnx.model.dtype import DType
+from sonnx.numeric import products
+from sonnx.numeric.products import ACCUMULATOR, sum_of_products
+from sonnx.numeric.windows import Windows
+
+Array = NDArray[Any]
+Step = Callable[[Any, Any, Any], Any]
+
+HELD: dict[DType, Any] = {DType.FLOAT16: np.float16, DType.FLOAT: np.float32, DType.DOUBLE: np.float64}
+WIDER: dict[DType, Any] = {DType.FLOAT16: np.float32, DType.FLOAT: np.float32, DType.DOUBLE: np.float64}
+TYPES = pytest.mark.parametrize("dtype", list(HELD))
+MODES = pytest.mark.parametrize("mode", ["separate", "fused"])
+
+
+def sliding(groups: int, taps: int, positions: int) -> Windows:
+    """One spatial axis, stride 1, no padding: terms in the order channel, tap (D-CONV-6)."""
+
+    def cut(x: Array) -> Iterator[Array]:
+        grouped = x.reshape(len(x), groups, x.shape[1] // groups, x.shape[2])
+        for channel in range(grouped.shape[2]):
+            for tap in range(taps):
+                yield grouped[:, :, channel, tap : tap + positions]
+
+    return Windows(cut, (positions,))
+
+
+def two_roundings(total: Any, x: Any, w: Any) -> Any:
+    product = type(total)(x * w)
+    return type(total)(total + product)
+
+
+def one_rounding(total: Any, x: Any, w: Any) -> Any:
+    """The number of the type that is nearest to the exact result; of two, the one with an even last bit."""
+    exact = Fraction(float(x)) * Fraction(float(w)) + Fraction(float(total))
+    held = type(total)
+    near = held(float(exact))
+    candidates = [near, np.nextafter(near, held(-np.inf)), np.nextafter(near, held(np.inf))]
+
+    def badness(number: Any) -> tuple[Fraction, int]:
+        return abs(Fraction(float(number)) - exact), int(number.view(f"u{number.itemsize}")) & 1
+
+    return min(candidates, key=badness)
+
+
+STEPS: dict[str, Step] = {"separate": two_roundings, "fused": one_rounding}
+
+
+def plain_loop(
+    x: Array, weights: Array, start: Array, taps: int, positions: int, held: Any, step: Step
+) -> Array:
+    """The definition of D-CONV-6 with scalars of the accumulator's type."""
+    groups, outputs, terms = weights.shape
+    result = np.empty((len(x), groups, outputs, positions), dtype=held)
+    with np.errstate(all="ignore"):
+        for b, g, c, p in np.ndindex(result.shape):
+            total = held(start[g, c])
+            for k in range(terms):
+                channel = g * (x.shape[1] // groups) + k // taps
+                total = step(total, held(x[b, channel, p + k % taps]), held(weights[g, c, k]))
+            result[b, g, c, p] = total
+    return result
+
+
+def bits(array: Array) -> list[Any]:
+    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").tolist()  # type: ignore[no-any-return]  # NumPy says Any
+
+
+def tensors(dtype: DType, batch: int, groups: int, inputs: int, outputs: int, taps: int) -> tuple[Array, ...]:
+    generator = np.random.default_rng(5)
+    held = HELD[dtype]
+    x = generator.standard_normal((batch, groups * inputs, 4 + taps - 1)).astype(held)
+    weights = generator.standard_normal((groups, outputs, inputs * taps)).astype(held)
+    return x, weights, generator.standard_normal((groups, outputs)).astype(held)
+
+
+def check(
+    dtype: DType, mode: str, *, batch: int = 2, groups: int = 2, inputs: int = 3, outputs: int = 3
+) -> None:
+    taps, positions = 2, 4
+    x, weights, start = tensors(dtype, batch, groups, inputs, outputs, taps)
+    result = sum_of_products(x, sliding(groups, taps, positions), weights, start, dtype, mode)
+    total = plain_loop(x, weights, start, taps, positions, WIDER[dtype], STEPS[mode])
+    assert result.dtype == HELD[dtype]
+    assert bits(result) == bits(total.astype(HELD[dtype]))
+
+
+@TYPES
+@MODES
+def test_each_term_is_added_in_order_with_the_roundings_of_the_mode(dtype: DType, mode: str) -> None:
+    check(dtype, mode)
+
+
+@MODES
+@pytest.mark.parametrize("block", [1, 5, 8, 24, 30, 1000])
+def test_the_size_of_the_blocks_changes_no_bit(
+    block: int, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(products, "_BLOCK", block)
+    check(DType.FLOAT, mode, batch=3, outputs=4)
+
+
+def test_blocks_cover_every_item_and_channel_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for block in (1, 6, 12, 13, 100):
+        monkeypatch.setattr(products, "_BLOCK", block)
+        seen = np.zeros((3, 5), int)
+        for items, channels in products._blocks(3, 2, 5, 3):
+            seen[items, channels] += 1
+        assert seen.tolist() == [[1] * 5] * 3
+
+
+@TYPES
+def test_the_two_modes_differ(dtype: DType) -> None:
+    x, weights, start = tensors(dtype, 4, 1, 8, 4, 2)
+    # float16 hides the difference by its last rounding: its accumulator is compared.
+    wide = DType.FLOAT if dtype is DType.FLOAT16 else dtype
+    x, weights, start = (array.astype(HELD[wide]) * HELD[wide](1.1) for array in (x, weights, start))
+    results = [sum_of_products(x, sliding(1, 2, 4), weights, start, wide, mode) for mode in STEPS]
+    assert bits(results[0]) != bits(results[1])
+
+
+def row(dtype: DType, start: float, x: list[float], weights: list[float], mode: str) -> float:
+    held = HELD[dtype]
+    result = sum_of_products(
+        np.array(x, held).reshape(1, len(x), 1),
+        sliding(1, 1, 1),
+        np.array(weights, held).reshape(1, 1, len(weights)),
+        np.array([[start]], held),
+        dtype,
+        mode,
+    )
+    return float(result[0, 0, 0, 0])
+
+
+@MODES
+def test_the_accumulator_starts_at_the_start_and_goes_from_the_first_term_to_the_last(mode: str) -> None:
+    # 2^24 + 1 is 2^24 in float, so the place of the large terms matters.
+    assert row(DType.FLOAT, 2.0**24, [1.0, -(2.0**24)], [1.0, 1.0], mode) == 0.0
+    assert row(DType.FLOAT, 2.0**24, [-(2.0**24), 1.0], [1.0, 1.0], mode) == 1.0
+    assert row(DType.FLOAT, 1.0, [2.0**24, -(2.0**24)], [1.0, 1.0], mode) == 0.0
+
+
+def test_separate_rounds_the_product_and_fused_does_not() -> None:
+    x = 1 + 2.0**-23
+    assert row(DType.FLOAT, -1.0, [x], [x], "separate") == 2.0**-22
+    assert row(DType.FLOAT, -1.0, [x], [x], "fused") == 2.0**-22 + 2.0**-46
+
+
+@MODES
+def test_float16_is_summed_in_float_and_rounded_once_at_the_end(mode: str) -> None:
+    assert row(DType.FLOAT16, 2048.0, [1.0, 1.0], [1.0, 1.0], mode) == 2050.0
+    assert row(DType.FLOAT16, 60000.0, [60000.0, -60000.0], [1.0, 1.0], mode) == 60000.0
+    assert row(DType.FLOAT16, 60000.0, [60000.0], [1.0], mode) == np.inf
+
+
+@TYPES
+@MODES
+def test_special_values_take_part_in_the_sum(dtype: DType, mode: str) -> None:
+    assert np.isnan(row(dtype, 0.0, [0.0], [np.inf], mode))
+    assert row(dtype, 1.0, [np.inf], [-2.0], mode) == -np.inf
+    assert np.isnan(row(dtype, np.inf, [np.inf], [-2.0], mode))
+    assert np.signbit(row(dtype, -0.0, [0.0], [-1.0], mode))
+    assert not np.signbit(row(dtype, 0.0, [0.0], [-1.0], mode))
+
+
+@MODES
+def test_subnormals_are_kept(mode: str) -> None:
+    assert row(DType.FLOAT, 2.0**-149, [2.0**-100], [2.0**-49], mode) == 2.0**-148
+
+
+@TYPES
+@MODES
+def test_a_sum_without_terms_is_its_start(dtype: DType, mode: str) -> None:
+    start = np.array([[1.5, -0.0]], HELD[dtype])
+    empty = np.empty((1, 2, 0), HELD[dtype])
+    result = sum_of_products(np.empty((2, 0, 3), HELD[dtype]), sliding(1, 1, 3), empty, start, dtype, mode)
+    assert bits(result) == bits(np.repeat(np.repeat(start[None, :, :, None], 2, 0), 3, 3))
+
+
+@MODES
+@pytest.mark.parametrize(("batch", "outputs", "positions"), [(0, 3, 4), (2, 0, 4), (2, 3, 0)])
+def test_a_result_may_have_no_elements(batch: int, outputs: int, positions: int, mode: str) -> None:
+    x, weights = np.ones((batch, 2, 5), np.float32), np.ones((2, outputs, 2), np.float32)
+    start = np.ones((2, outputs), np.float32)
+    result = sum_of_products(x, sliding(2, 2, positions), weights, start, DType.FLOAT, mode)
+    assert result.shape == (batch, 2, outputs, positions)
+
+
+@MODES
+def test_reals_are_summed_exactly_in_either_mode(mode: str) -> None:
+    third = np.array([[[Fraction(1, 3)]]], dtype=object)
+    result = sum_of_products(third, sliding(1, 1, 1), third, third[0], DType.REAL, mode)
+    assert result.tolist() == [[[[Fraction(4, 9)]]]]
+
+
+def test_operands_are_not_changed() -> None:
+    x, weights, start = tensors(DType.FLOAT, 2, 1, 3, 2, 2)
+    before = [array.copy() for array in (x, weights, start)]
+    for mode in STEPS:
+        sum_of_products(x, sliding(1, 2, 4), weights, start, DType.FLOAT, mode)
+    assert [bits(array) for array in (x, weights, start)] == [bits(array) for array in before]
+
+
+def test_the_accumulator_of_float16_is_float() -> None:
+    assert ACCUMULATOR == {DType.FLOAT16: DType.FLOAT, DType.FLOAT: DType.FLOAT, DType.DOUBLE: DType.DOUBLE}

@@ -1,0 +1,53 @@
+"""Selection keeps every bit of the element it takes."""
+
+from fractions import Fraction
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from sonnx.numeric.select import select
+
+TYPES = "f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 c8 c16".split()
+
+
+@pytest.mark.parametrize("held", [*TYPES, ml_dtypes.bfloat16])
+def test_every_pattern_of_bits_is_moved_as_it_is(held: Any) -> None:
+    generator = np.random.default_rng(3)
+    size = np.dtype(held).itemsize
+    x, y = generator.integers(0, 256, (2, 4000, size), dtype=np.uint8)
+    condition = generator.integers(0, 2, 4000).astype(bool)
+    taken = select(condition, x.view(held)[:, 0], y.view(held)[:, 0])
+    expected = [x[i].tolist() if condition[i] else y[i].tolist() for i in range(4000)]
+    assert np.ascontiguousarray(taken).view(np.uint8).reshape(-1, size).tolist() == expected
+    assert taken.dtype == np.dtype(held)
+
+
+def test_zeros_keep_their_signs_and_nans_their_payloads() -> None:
+    x = np.array([0x80000000, 0x7F800001, 0xFFC12345], dtype=np.uint32)
+    y = np.array([0x00000000, 0x7FC00000, 0x3F800000], dtype=np.uint32)
+    for flag, bits in ((True, x), (False, y)):
+        taken = select(np.full(3, flag), x.view(np.float32), y.view(np.float32))
+        assert taken.view(np.uint32).tolist() == bits.tolist()
+
+
+def test_booleans_reals_and_strings_are_selected() -> None:
+    condition = np.array([True, False])
+    assert select(condition, np.array([True, True]), np.array([False, False])).tolist() == [True, False]
+    reals = np.array([Fraction(1), Fraction(2)], dtype=object)
+    assert select(condition, reals, -reals).tolist() == [Fraction(1), Fraction(-2)]
+    words = np.array(["a", "b"], dtype=object)
+    assert select(condition, words, words[::-1]).tolist() == ["a", "a"]
+
+
+def test_one_element_without_axes_stands_for_all() -> None:
+    x, bound = np.array([1.0, np.nan, 3.0]), np.array(-0.0)
+    assert select(x > 2, bound, x)[2].hex() == (-0.0).hex()
+    assert select(x > 2, x, bound).tolist() == [-0.0, -0.0, 3.0]
+
+
+def test_empty_and_strided_arrays_are_selected() -> None:
+    assert select(np.zeros((0, 2), bool), np.empty((0, 2)), np.empty((0, 2))).shape == (0, 2)
+    grid = np.arange(6.0).reshape(2, 3).T
+    assert select(grid > 2, grid, -grid).tolist() == [[0.0, 3.0], [-1.0, 4.0], [-2.0, 5.0]]
