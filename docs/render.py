@@ -300,7 +300,8 @@ def figure(drawn: Figure) -> str:
     """Show a figure with its caption and the text for people who cannot see it."""
     return (
         f'<figure class="drawing" id="figure-{drawn.name}">\n'
-        f'<img alt="{escape(drawn.alt)}" src="figures/{drawn.name}.svg">\n'
+        f'<a href="figures/{drawn.name}.svg" title="Open the drawing by itself">'
+        f'<img alt="{escape(drawn.alt)}" src="figures/{drawn.name}.svg"></a>\n'
         f"<figcaption>{prose(drawn.caption)}</figcaption>\n"
         "</figure>"
     )

@@ -87,8 +87,14 @@ def elements_of(name: str) -> st.SearchStrategy[Any]:
 def arrays(draw: st.DrawFn, name: str, shape: Sequence[int]) -> Array:
     """Any array of a type and shape; now and then it is big-endian or runs backwards through memory."""
     count = int(np.prod(shape, dtype=np.int64))
-    array = array_of(name, shape, draw(st.lists(elements_of(name), min_size=count, max_size=count)))
-    return draw(st.sampled_from(LAYOUTS))(array)
+    special = draw(st.lists(st.sampled_from(special_values(name)), max_size=count))
+    rest = count - len(special)
+    if name in HELD:  # all other bits at once: a draw for each element takes long
+        width = HELD[name].itemsize
+        others = list(np.frombuffer(draw(st.binary(min_size=rest * width, max_size=rest * width)), HELD[name]))
+    else:
+        others = draw(st.lists(elements_of(name), min_size=rest, max_size=rest))
+    return draw(st.sampled_from(LAYOUTS))(array_of(name, shape, [*others, *special]))
 
 
 def big_endian(array: Array) -> Array:

@@ -1,0 +1,68 @@
+"""What the README shows is what happens."""
+
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sonnx
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, Any]:
+    """The names that the example defines, after running it; each bare expression under its own text."""
+    (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names: dict[str, Any] = {}
+    for line in block.splitlines():
+        code = line.split("  #")[0]
+        if re.match(r"sonnx\.", code):
+            names[code.strip()] = eval(code, names)
+        else:
+            exec(code, names)
+    return names
+
+
+def test_the_first_lines_of_the_example_give_what_they_say(shown: dict[str, Any]) -> None:
+    clipped = shown["sonnx.clip(x, np.float32(0), np.float32(6))"]
+    assert sonnx.same_bits(clipped, np.array([0.0, -0.0, 6.0, np.nan], np.float32), nan="any")
+    (exact,) = shown['sonnx.conv(X, W, sonnx.real(["1/7"]), **attributes)'].flat
+    assert exact == Fraction(163, 210)
+
+
+def test_the_bound_of_the_example_holds(shown: dict[str, Any]) -> None:
+    # The exact result on the floats that X32 and W32 really hold.
+    exact = sum(
+        Fraction(float(x)) * Fraction(float(w))
+        for x, w in zip(shown["X32"].flat, shown["W32"].flat, strict=True)
+    )
+    (bound,) = shown['sonnx.error_bound("Conv", X32, W32, **attributes)'].flat
+    for result in (shown["y"], shown["z"]):
+        assert abs(Fraction(result.item()) - exact) <= Fraction(bound)
+
+
+def test_the_refused_call_prints_the_message_shown(shown: dict[str, Any]) -> None:
+    (block,) = re.findall(r"```text\n>>> (.*?)```", README, re.DOTALL)
+    code, message = block.split("\n", 1)
+    with pytest.raises(sonnx.RuleError) as caught:
+        eval(code, shown)
+    assert str(caught.value) == message.rstrip("\n")
+
+
+def test_every_folder_and_file_the_readme_names_is_there() -> None:
+    root = Path(__file__).parents[2]
+    for name in re.findall(r"`(src/[\w/]+/|tests/|bench/|docs/)`", README):
+        assert (root / name).is_dir(), name
+    for name in re.findall(r"\]\((\w+(?:\.md)?)\)", README):
+        assert (root / name).is_file(), name
+
+
+def test_every_command_the_readme_names_is_a_target() -> None:
+    targets = set(re.findall(r"^(\w+):", (Path(__file__).parents[2] / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"make (\w+)", README))
+    assert named
+    assert named <= targets | {"and"}
