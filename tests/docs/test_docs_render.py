@@ -202,6 +202,7 @@ def test_a_hostile_case_stays_text() -> None:
 def test_the_page_shows_its_cases_and_counts_the_others() -> None:
     cases = load_cases("clip")
     text = render.examples(cases, "clip-cases.md")
+    assert '<p class="title">A NaN max does not bound</p>' in text
     assert text.count('<div class="case"') == sum(case.page for case in cases)
     assert (
         f"There are {sum(not case.page for case in cases)} further cases: see [all cases](clip-cases.md)."

@@ -80,7 +80,7 @@ def wide() -> Fraction:
 
 def wild() -> Fraction:
     """Denominators without common factors."""
-    return Fraction(GENERATOR.randint(-99, 99), GENERATOR.getrandbits(400) * 2 + 1)
+    return Fraction(GENERATOR.randint(-99, 99), GENERATOR.getrandbits(800) * 2 + 1)
 
 
 DRAWS = [small, lifted_float, integer(10), integer(200), wide, wild]

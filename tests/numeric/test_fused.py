@@ -36,7 +36,7 @@ class Kind:
 
     @property
     def width(self) -> int:
-        return np.dtype(self.bits).itemsize * 8
+        return 32 if self.bits is np.uint32 else 64
 
     @property
     def infinity(self) -> int:
@@ -344,13 +344,13 @@ def check(kind: Kind, rows: list[tuple[int, int, int]]) -> None:
     assert wrong(kind, fma(a, b, c), expected(kind, (a, b, c))) == []
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(triples(FLOAT))
 def test_float_fma_of_any_bit_patterns_is_rounded_once(rows: list[tuple[int, int, int]]) -> None:
     check(FLOAT, rows)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(triples(DOUBLE))
 def test_double_fma_of_any_bit_patterns_is_rounded_once(rows: list[tuple[int, int, int]]) -> None:
     check(DOUBLE, rows)
@@ -479,7 +479,7 @@ def test_operands_of_different_shapes_are_broadcast(kind: Kind) -> None:
 @KINDS
 def test_arrays_without_axes_and_without_elements_and_with_strides_are_taken(kind: Kind) -> None:
     scalar = np.array(3.0, kind.held)
-    # A product of 2^-2·(half a last place of 1) is a tie that the addend's last bit decides.
+    # Half a last place of 1 is a tie that the addend's last bit decides.
     last = 2.0 ** (1 - kind.precision)
     tie = fma(np.array(last, kind.held), np.array(0.5, kind.held), np.array(1 + last, kind.held))
     assert tie.shape == ()

@@ -9,7 +9,7 @@ import pytest
 
 from sonnx.numeric.select import select
 
-TYPES = "f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 c8 c16".split()
+TYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16"]
 
 
 @pytest.mark.parametrize("held", [*TYPES, ml_dtypes.bfloat16])

@@ -1,4 +1,4 @@
-"""Conv as seven nested loops over scalars: the definition of the documents, with nothing of the package in it."""
+"""Conv as seven nested loops over scalars: the definition of the documents, using nothing of the package."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -56,7 +56,12 @@ def exactly(total: Any, x: Any, w: Any) -> Any:
 
 
 STEPS: dict[str, Step] = {"separate": separate, "fused": fused}
-ACCUMULATOR: dict[str, type] = {"float16": np.float32, "float32": np.float32, "float64": np.float64, "object": Fraction}
+ACCUMULATOR: dict[str, type] = {
+    "float16": np.float32,
+    "float32": np.float32,
+    "float64": np.float64,
+    "object": Fraction,
+}
 
 
 def seven_loops(

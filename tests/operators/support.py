@@ -39,7 +39,15 @@ _SPECIAL_FLOATS = ("0x0p0", "-0x0p0", "inf", "-inf", "1.0", "-1.0", "0.5", "2.5"
 _SPECIAL_BITS = {
     2: (0x7C01, 0x7E00, 0xFE55, 0xFC01, 0x0001, 0x8001, 0x03FF, 0x0400, 0x7BFF, 0xFBFF),
     4: (0x7F800001, 0x7FC00000, 0xFFC12345, 0xFF800001, 1, 0x80000001, 0x007FFFFF, 0x00800000, 0x7F7FFFFF),
-    8: (0x7FF0000000000001, 0x7FF8000000000000, 0xFFF8000000ABCDEF, 1, 2**63 + 1, 2**52 - 1, 0x7FEFFFFFFFFFFFFF),
+    8: (
+        0x7FF0000000000001,
+        0x7FF8000000000000,
+        0xFFF8000000ABCDEF,
+        1,
+        2**63 + 1,
+        2**52 - 1,
+        0x7FEFFFFFFFFFFFFF,
+    ),
 }
 
 
@@ -91,7 +99,9 @@ def arrays(draw: st.DrawFn, name: str, shape: Sequence[int]) -> Array:
     rest = count - len(special)
     if name in HELD:  # all other bits at once: a draw for each element takes long
         width = HELD[name].itemsize
-        others = list(np.frombuffer(draw(st.binary(min_size=rest * width, max_size=rest * width)), HELD[name]))
+        others = list(
+            np.frombuffer(draw(st.binary(min_size=rest * width, max_size=rest * width)), HELD[name])
+        )
     else:
         others = draw(st.lists(elements_of(name), min_size=rest, max_size=rest))
     return draw(st.sampled_from(LAYOUTS))(array_of(name, shape, [*others, *special]))

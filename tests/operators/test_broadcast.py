@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.operators.support import BROADCAST, LAYOUTS, Array, array_of, arrays, bits, special_values
 
 import sonnx
 from sonnx.model.call import Call
@@ -15,11 +16,17 @@ from sonnx.numeric.arrays import describe
 from sonnx.operators import BROADCAST as OPERATOR
 from sonnx.operators.onnx.broadcast.meaning import alternate, binary, f, recursive, relations
 from sonnx.operators.onnx.broadcast.shapes import broadcast_shape
-from tests.operators.support import BROADCAST, LAYOUTS, Array, array_of, arrays, bits, special_values
 
 LAWS = settings(deadline=None, max_examples=40)
 Definition = Callable[[Sequence[Array]], list[Array]]
 DEFINITIONS: list[Definition] = [relations, alternate, recursive]
+
+
+def public(tensors: Sequence[Array]) -> list[Array]:
+    """The public function as a definition like the others."""
+    return list(sonnx.broadcast(*tensors))
+
+
 Shape = tuple[int, ...]
 
 
@@ -100,17 +107,21 @@ def test_broadcast_is_commutative_under_permutation(data: st.DataObject, shapes:
     """D-BCAST-3."""
     tensors = [data.draw(arrays("float", shape)) for shape in shapes]
     order = data.draw(st.permutations(range(len(tensors))))
-    for define in [*DEFINITIONS, lambda some: list(sonnx.broadcast(*some))]:
+    for define in [*DEFINITIONS, public]:
         straight, permuted = define(tensors), define([tensors[m] for m in order])
         assert [bits(Z) for Z in permuted] == [bits(straight[m]) for m in order]
 
 
 def test_broadcast_is_commutative_for_every_order_of_four_tensors() -> None:
     """D-BCAST-3."""
-    tensors = [np.arange(n, dtype=np.int8).reshape(s) for n, s in [(1, ()), (3, (3,)), (2, (2, 1)), (4, (4, 1, 1))]]
+    tensors = [
+        np.arange(n, dtype=np.int8).reshape(s) for n, s in [(1, ()), (3, (3,)), (2, (2, 1)), (4, (4, 1, 1))]
+    ]
     straight = sonnx.broadcast(*tensors)
     for order in permutations(range(4)):
-        assert [bits(Z) for Z in sonnx.broadcast(*(tensors[m] for m in order))] == [bits(straight[m]) for m in order]
+        assert [bits(Z) for Z in sonnx.broadcast(*(tensors[m] for m in order))] == [
+            bits(straight[m]) for m in order
+        ]
 
 
 @settings(deadline=None, max_examples=150)
@@ -155,7 +166,13 @@ def test_five_tensors_of_five_types_keep_their_types() -> None:
         sonnx.real([["1/3", "2", "0.1"]]),
     )
     results = sonnx.broadcast(*tensors)
-    assert [str(describe(Z)[0]) for Z in results] == ["float16[2,3]", "bool[2,3]", "string[2,3]", "uint64[2,3]", "real[2,3]"]
+    assert [str(describe(Z)[0]) for Z in results] == [
+        "float16[2,3]",
+        "bool[2,3]",
+        "string[2,3]",
+        "uint64[2,3]",
+        "real[2,3]",
+    ]
     assert results[1].tolist() == [[True] * 3, [False] * 3]
     assert results[3].tolist() == [[1, 2, 3]] * 2
 

@@ -6,11 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import sonnx
-from sonnx.model.call import Call
-from sonnx.numeric.arrays import describe
-from sonnx.operators import CLIP
 from tests.operators.support import (
     CLIPPED,
     FLOATS,
@@ -23,6 +18,11 @@ from tests.operators.support import (
     elements_of,
     special_values,
 )
+
+import sonnx
+from sonnx.model.call import Call
+from sonnx.numeric.arrays import describe
+from sonnx.operators import CLIP
 
 LAWS = settings(deadline=None, max_examples=30)
 SHAPES = st.sampled_from([(), (0,), (1,), (7,), (2, 3), (2, 0, 3), (1, 2, 1, 3)])
@@ -111,11 +111,16 @@ def test_clip_gives_the_input_or_a_bound_and_lies_between_them(name: str, data: 
 
 
 def test_clip_keeps_the_bits_of_an_input_inside_the_bounds() -> None:
-    """D-CLIP-2: −0 stays −0 beside a bound +0, and D-ALL-4: a NaN keeps payload and sign."""
+    """D-CLIP-2: -0 stays -0 beside a bound +0, and D-ALL-4: a NaN keeps payload and sign."""
     raw = np.array([0x80000000, 0x00000000, 0x7FC12345, 0xFFC00001, 0x7F800001, 0x00000001], np.uint32)
     zero, one = np.float32(0), np.float32(1)
     assert sonnx.clip(raw.view(np.float32), zero, one).view(np.uint32).tolist() == raw.tolist()
-    assert sonnx.clip(raw.view(np.float32), one, zero).view(np.uint32).tolist() == [0, 0, *raw.tolist()[2:5], 0]
+    assert sonnx.clip(raw.view(np.float32), one, zero).view(np.uint32).tolist() == [
+        0,
+        0,
+        *raw.tolist()[2:5],
+        0,
+    ]
 
 
 @pytest.mark.parametrize("name", INTEGERS)
@@ -157,15 +162,18 @@ def test_clip_does_not_care_for_the_error_state_of_numpy() -> None:
 def test_the_shape_rule_of_clip_tells_type_and_shape_without_data(name: str, data: st.DataObject) -> None:
     array = data.draw(arrays(name, data.draw(SHAPES)))
     bound = scalar(name, special_values(name)[0])
-    kinds = {operand: describe(value)[0] for operand, value in zip(("input", "min", "max"), (array, bound, bound), strict=True)}
+    kinds = {
+        operand: describe(value)[0]
+        for operand, value in zip(("input", "min", "max"), (array, bound, bound), strict=True)
+    }
     foretold = CLIP.contract.output_types(Call("Clip", kinds))["output"]
     assert foretold == describe(sonnx.clip(array, bound, bound))[0]
 
 
 MUTANTS: dict[str, Any] = {
-    "NumPy's clip loses the payload rule for NaN bounds": lambda x, low, high: np.clip(x, low, high),  # noqa: TID251  the wrong definition is the point
+    "NumPy's clip loses the payload rule for NaN bounds": np.clip,  # noqa: TID251  the wrong definition is the point
     "min wins over max": lambda x, low, high: np.where(x < low, low, np.where(x > high, high, x)),
-    "≤ replaces −0 by +0": lambda x, low, high: np.where(x <= low, low, np.where(x > high, high, x)),
+    "≤ replaces -0 by +0": lambda x, low, high: np.where(x <= low, low, np.where(x > high, high, x)),
     "a NaN input becomes min": lambda x, low, high: np.where(x >= low, np.where(x > high, high, x), low),
 }
 
@@ -175,7 +183,9 @@ def test_the_comparison_with_the_cases_catches_wrong_definitions(mutant: str) ->
     values = special_values("float")
     array = array_of("float", (len(values),), values)
     verdicts = {
-        agrees_with_the_cases("float", np.asarray(MUTANTS[mutant](array, low, high), np.float32), array, low, high)
+        agrees_with_the_cases(
+            "float", np.asarray(MUTANTS[mutant](array, low, high), np.float32), array, low, high
+        )
         for low in values
         for high in values
     }

@@ -1,23 +1,25 @@
-"""Conv: laws over the reals, and equality with seven nested loops, bit for bit, in both accumulation modes."""
+"""Conv: laws over the reals, and equality with seven nested loops, bit for bit, in both modes."""
 
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.operators.seven_loops import FORMS, STEPS, Step, exactly, rounded, separate, seven_loops
+from tests.operators.support import FLOATS, LAYOUTS, Array, arrays, bits, plain
 
 import sonnx
 from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators import CONV
-from tests.operators.seven_loops import FORMS, STEPS, Step, exactly, rounded, separate, seven_loops
-from tests.operators.support import FLOATS, LAYOUTS, Array, arrays, bits, plain
 
 LAWS = settings(deadline=None, max_examples=40)
-MODES = list(STEPS)
-Geometry = dict[str, Any]
+Mode = Literal["separate", "fused"]
+MODES: list[Mode] = ["separate", "fused"]
+Geometry = Mapping[str, Any]
 
 
 @st.composite
@@ -41,7 +43,13 @@ def geometries(draw: st.DrawFn, *, small: bool = False) -> tuple[dict[str, tuple
         "B": (outputs,),
     }
     group = channels if depthwise else 1
-    return shapes, {"strides": strides, "pads": pads, "dilations": dilations, "group": group, "kernel_shape": kernel}
+    return shapes, {
+        "strides": strides,
+        "pads": pads,
+        "dilations": dilations,
+        "group": group,
+        "kernel_shape": kernel,
+    }
 
 
 def loops(X: Array, W: Array, B: Array | None, step: Step, geometry: Geometry) -> Array:
@@ -68,16 +76,19 @@ def ordinary(draw: st.DrawFn, name: str, shape: tuple[int, ...]) -> Array:
     raw = np.frombuffer(draw(st.binary(min_size=count * width, max_size=count * width)), f"u{width}")
     precision, _, emax = FORMS[held.name]
     fraction = raw & np.array(2 ** (precision - 1) - 1, raw.dtype)
-    exponent = np.array(emax - 2, raw.dtype) + (raw >> np.array(8 * width - 3, raw.dtype) & np.array(3, raw.dtype))
+    exponent = np.array(emax - 2, raw.dtype) + (
+        raw >> np.array(8 * width - 3, raw.dtype) & np.array(3, raw.dtype)
+    )
     sign = raw & np.array(2 ** (8 * width - 1), raw.dtype)
-    return (sign | exponent << np.array(precision - 1, raw.dtype) | fraction).view(held).reshape(shape)
+    words: Array = sign | exponent << np.array(precision - 1, raw.dtype) | fraction
+    return words.view(held).reshape(shape)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FLOATS)
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
-def test_conv_equals_seven_loops_bit_for_bit(name: str, mode: str, data: st.DataObject) -> None:
+def test_conv_equals_seven_loops_bit_for_bit(name: str, mode: Mode, data: st.DataObject) -> None:
     """D-CONV-1, D-CONV-2, D-CONV-3, D-CONV-5, D-CONV-6."""
     shapes, geometry = data.draw(geometries(small=mode == "fused"))
     kind = data.draw(st.sampled_from([ordinary, ordinary, arrays]))
@@ -128,7 +139,7 @@ def test_conv_is_additive_in_image_kernel_and_bias_over_the_reals(data: st.DataO
 @pytest.mark.parametrize("mode", MODES)
 @LAWS
 @given(data=st.data())
-def test_items_of_a_batch_do_not_see_each_other(mode: str, data: st.DataObject) -> None:
+def test_items_of_a_batch_do_not_see_each_other(mode: Mode, data: st.DataObject) -> None:
     shapes, geometry = data.draw(geometries())
     shapes["X"] = (3, *shapes["X"][1:])
     X, W, B = (data.draw(arrays("float", shapes[operand])) for operand in "XWB")
@@ -147,12 +158,12 @@ def test_the_shape_rule_of_conv_tells_type_and_shape_without_data(data: st.DataO
     operands = {operand: sonnx.real(t) if name == "real" else t for operand, t in tensors.items()}
     kinds = {operand: describe(tensor)[0] for operand, tensor in operands.items()}
     foretold = CONV.contract.output_types(Call("Conv", kinds, geometry))["Y"]
-    assert foretold == describe(sonnx.conv(**operands, **geometry))[0]
+    assert foretold == describe(sonnx.conv(*operands.values(), **geometry))[0]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 @pytest.mark.parametrize("mode", MODES)
-def test_conv_looks_at_elements_however_they_lie_in_memory(mode: Any, layout: Any) -> None:
+def test_conv_looks_at_elements_however_they_lie_in_memory(mode: Mode, layout: Any) -> None:
     X = layout(np.arange(9, dtype=np.float64).reshape(1, 1, 3, 3))
     W = layout(np.array([[[[1, 10], [100, 1000]]]], np.float64))
     result = sonnx.conv(X, W, layout(np.array([0.5])), **plain((2, 2)), accumulate=mode)
@@ -167,7 +178,9 @@ def test_an_empty_batch_gives_an_empty_result_of_the_right_shape() -> None:
 
 def test_without_channels_only_the_bias_is_left() -> None:
     X, W = np.zeros((1, 0, 2, 2), np.float32), np.zeros((2, 0, 1, 1), np.float32)
-    assert sonnx.conv(X, W, np.array([1.5, -0.0], np.float32), **plain()).tolist() == [[[[1.5] * 2] * 2, [[-0.0] * 2] * 2]]
+    assert sonnx.conv(X, W, np.array([1.5, -0.0], np.float32), **plain()).tolist() == [
+        [[[1.5] * 2] * 2, [[-0.0] * 2] * 2]
+    ]
     assert sonnx.conv(sonnx.real(X), sonnx.real(W), **plain()).tolist() == [[[[0, 0], [0, 0]]] * 2]
 
 
@@ -195,7 +208,7 @@ def taps(X: Array, W: Array, order: list[int], *, bias: float = 0.0) -> np.float
 
 
 def wrong_orders(X: Array, W: Array, B: Array) -> dict[str, float]:
-    """What a 2×2 kernel over 2 channels gives where the sum is taken in some other way."""
+    """What a 2x2 kernel over 2 channels gives where the sum is taken in some other way."""
     x, w, straight = X.reshape(-1), W.reshape(-1), list(range(8))
     columns_first = [0, 2, 1, 3, 4, 6, 5, 7]
     channels_last = [0, 4, 1, 5, 2, 6, 3, 7]
@@ -204,7 +217,9 @@ def wrong_orders(X: Array, W: Array, B: Array) -> dict[str, float]:
         "columns before lines": taps(x, w, columns_first, bias=B[0]),
         "channels innermost": taps(x, w, channels_last, bias=B[0]),
         "bias at the end": taps(x, w, straight) + B[0],
-        "a double accumulator": np.float32(float(B[0]) + sum(float(a) * float(b) for a, b in zip(x, w, strict=True))),
+        "a double accumulator": np.float32(
+            float(B[0]) + sum(float(a) * float(b) for a, b in zip(x, w, strict=True))
+        ),
     }
 
 
@@ -218,7 +233,13 @@ def test_the_comparison_with_seven_loops_catches_every_other_order_of_summation(
         expected = loops(X, W, B, separate, plain((2, 2)))
         assert same_numbers(sonnx.conv(X, W, B, **plain((2, 2))), expected)
         caught |= {name for name, value in wrong_orders(X, W, B).items() if value != expected.item()}
-    assert caught == {"backwards", "columns before lines", "channels innermost", "bias at the end", "a double accumulator"}
+    assert caught == {
+        "backwards",
+        "columns before lines",
+        "channels innermost",
+        "bias at the end",
+        "a double accumulator",
+    }
 
 
 def test_skipping_the_padding_is_caught() -> None:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.operators.support import BROADCAST, EVERY_TYPE, LAYOUTS, array_of, arrays, bits, special_values
 
 import sonnx
 from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators import EXPAND
-from tests.operators.support import BROADCAST, EVERY_TYPE, LAYOUTS, array_of, arrays, bits, special_values
 
 LAWS = settings(deadline=None, max_examples=15)
 
@@ -28,7 +28,9 @@ def allowed(*shapes: tuple[int, ...]) -> bool:
 @given(data=st.data())
 def test_expand_is_the_first_result_of_broadcast(name: str, data: st.DataObject) -> None:
     shape = data.draw(st.sampled_from([(), (1,), (3,), (2, 1), (1, 3), (0,), (2, 3, 1)]))
-    target = data.draw(st.sampled_from([[], [1], [3], [2, 3], [0], [4, 1, 1], [2, 3, 2], [1, 1, 1, 1, 1, 1, 1, 3]]))
+    target = data.draw(
+        st.sampled_from([[], [1], [3], [2, 3], [0], [4, 1, 1], [2, 3, 2], [1, 1, 1, 1, 1, 1, 1, 3]])
+    )
     array = data.draw(arrays(name, shape))
     if not allowed(shape, tuple(target)):
         with pytest.raises(sonnx.RuleError) as caught:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.operators.support import broken, message, plain
 
 import sonnx
 from sonnx.check.calls import check_call
@@ -17,7 +18,6 @@ from sonnx.model.rule import Rule
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import BROADCAST, CLIP, CONV, EXPAND, GENERAL_RULES, OPERATORS, WHERE, operator, rules
 from sonnx.report.text import finding_text
-from tests.operators.support import broken, message, plain
 
 ONE = np.float32(1)
 IMAGE = np.ones((1, 3, 8, 8), np.float32)
@@ -35,7 +35,7 @@ class Sparse:
         raise AssertionError("a sparse tensor is refused, not converted")
 
 
-def test_general_R1_names_every_attribute_that_is_not_written() -> None:
+def test_general_r1_names_every_attribute_that_is_not_written() -> None:
     assert broken(sonnx.conv, IMAGE, KERNEL) == ["general.R1"]
     text = message(sonnx.conv, IMAGE, KERNEL, strides=(1, 1), dilations=(1, 1), group=1)
     assert text == (
@@ -49,19 +49,19 @@ def test_general_R1_names_every_attribute_that_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("missing", ["strides", "pads", "dilations", "group", "kernel_shape"])
-def test_general_R1_holds_for_each_attribute_of_conv(missing: str) -> None:
+def test_general_r1_holds_for_each_attribute_of_conv(missing: str) -> None:
     given = {name: value for name, value in plain((3, 3)).items() if name != missing}
     assert broken(sonnx.conv, IMAGE, KERNEL, **given) == ["general.R1"]
 
 
-def test_general_R1_holds_for_a_call_that_does_not_mention_the_attribute() -> None:
+def test_general_r1_holds_for_a_call_that_does_not_mention_the_attribute() -> None:
     written = {**plain((3, 3)), "auto_pad": "NOTSET"}
     found = check_call(CONV, call("Conv", {"X": "float[1,3,8,8]", "W": "float[4,3,3,3]"}, written))
     assert [(f.rule, [v.name for v in f.values]) for f in found] == [("general.R1", ["accumulate"])]
 
 
 @pytest.mark.parametrize("vague", [[1.0, 2.0], None, (1.0,), {}, object(), b"x", range(3)], ids=repr)
-def test_general_R2_refuses_what_is_no_array(vague: Any) -> None:
+def test_general_r2_refuses_what_is_no_array(vague: Any) -> None:
     assert broken(sonnx.clip, vague, ONE, ONE) == ["general.R2"]
     assert broken(sonnx.where, vague, vague, vague) == ["general.R2"]
     assert broken(sonnx.broadcast, vague) == ["general.R2"]
@@ -70,12 +70,13 @@ def test_general_R2_refuses_what_is_no_array(vague: Any) -> None:
     assert broken(sonnx.conv, IMAGE, vague, **plain((3, 3))) == ["general.R2"]
 
 
-def test_general_R2_shows_the_kind_of_thing_given_and_how_to_make_an_array_of_it() -> None:
+def test_general_r2_shows_the_kind_of_thing_given_and_how_to_make_an_array_of_it() -> None:
     assert message(sonnx.clip, [1.0], ONE, ONE) == (
         "error[general.R2]: Every tensor has an explicit element type and a static shape\n"
         "  --> call of Clip\n"
         "   input = Python list\n"
-        "  help: give an array with a dtype, such as np.array([...], dtype=np.float32), or sonnx.real([...])\n"
+        "  help: give an array with a dtype, such as np.array([...], dtype=np.float32), "
+        "or sonnx.real([...])\n"
         "  more: sonnx explain general.R2"
     )
 
@@ -91,7 +92,7 @@ def test_general_R2_shows_the_kind_of_thing_given_and_how_to_make_an_array_of_it
     ],
     ids=str,
 )
-def test_general_R2_refuses_a_type_or_shape_that_is_not_written(vague: TensorType) -> None:
+def test_general_r2_refuses_a_type_or_shape_that_is_not_written(vague: TensorType) -> None:
     scalar = TensorType(DType.FLOAT, ())
     found = check_call(CLIP, Call("Clip", {"input": vague, "min": scalar, "max": scalar}))
     assert [finding.rule for finding in found] == ["general.R2"]
@@ -105,7 +106,7 @@ def test_general_R2_refuses_a_type_or_shape_that_is_not_written(vague: TensorTyp
     [(CLIP, ["input"]), (CONV, ["X", "W"]), (WHERE, ["condition", "X", "Y"]), (EXPAND, ["input", "shape"])],
     ids=lambda value: value.name if isinstance(value, Operator) else "",
 )
-def test_general_R2_names_the_operands_that_a_call_leaves_out(found_by: Operator, missing: list[str]) -> None:
+def test_general_r2_names_the_operands_that_a_call_leaves_out(found_by: Operator, missing: list[str]) -> None:
     found = [f for f in check_call(found_by, Call(found_by.name, {})) if f.rule == "general.R2"]
     assert [value.name for finding in found for value in finding.values] == missing
     assert {value.value for finding in found for value in finding.values} == {"absent"}
@@ -117,12 +118,12 @@ FOREIGN: Mapping[str, Any] = {
     "records": np.zeros((1, 3, 8, 8), [("a", "i4")]),
     "bytes": np.zeros((1, 3, 8, 8), "S1"),
     "mixed objects": np.array([1, "a"], object).repeat(96).reshape(1, 3, 8, 8),
-    "masked array": np.ma.masked_array(IMAGE, IMAGE > 0),  # type: ignore[no-untyped-call]  NumPy has no type there
+    "masked array": np.ma.masked_array(IMAGE, IMAGE > 0),
 }
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_general_R3_refuses_arrays_of_other_types(kind: str) -> None:
+def test_general_r3_refuses_arrays_of_other_types(kind: str) -> None:
     array = FOREIGN[kind]
     assert broken(sonnx.clip, array, ONE, ONE) == ["general.R3"]
     assert broken(sonnx.where, array, array, array) == ["general.R3"]
@@ -132,7 +133,7 @@ def test_general_R3_refuses_arrays_of_other_types(kind: str) -> None:
     assert broken(sonnx.conv, IMAGE, KERNEL, array, **plain((3, 3))) == ["general.R3"]
 
 
-def test_general_R3_shows_the_foreign_type() -> None:
+def test_general_r3_shows_the_foreign_type() -> None:
     text = message(sonnx.clip, FOREIGN["masked array"], ONE, ONE)
     assert "   input : masked array[1,3,8,8]\n" in text
     assert "  help: convert it yourself to one of the profile's types" in text
@@ -141,7 +142,7 @@ def test_general_R3_shows_the_foreign_type() -> None:
     assert "   input : Python int[]\n" in text
 
 
-def test_general_R4_refuses_sparse_tensors() -> None:
+def test_general_r4_refuses_sparse_tensors() -> None:
     assert broken(sonnx.clip, Sparse(), ONE, ONE) == ["general.R4"]
     assert broken(sonnx.broadcast, Sparse(), ONE) == ["general.R4"]
     assert broken(sonnx.expand, Sparse(), [2, 3]) == ["general.R4"]
@@ -212,7 +213,9 @@ def every_rule() -> list[tuple[Operator, Rule]]:
     return general + [(found, rule) for found in OPERATORS for rule in found.contract.rules]
 
 
-@pytest.mark.parametrize(("found_by", "rule"), every_rule(), ids=[rule.identifier for _, rule in every_rule()])
+@pytest.mark.parametrize(
+    ("found_by", "rule"), every_rule(), ids=[rule.identifier for _, rule in every_rule()]
+)
 def test_the_failing_example_of_a_rule_breaks_that_rule_alone_and_the_passing_one_none(
     found_by: Operator, rule: Rule
 ) -> None:
@@ -220,18 +223,20 @@ def test_the_failing_example_of_a_rule_breaks_that_rule_alone_and_the_passing_on
     assert check_call(operator(rule.passing.operator), rule.passing) == ()
 
 
-@pytest.mark.parametrize(("found_by", "rule"), every_rule(), ids=[rule.identifier for _, rule in every_rule()])
+@pytest.mark.parametrize(
+    ("found_by", "rule"), every_rule(), ids=[rule.identifier for _, rule in every_rule()]
+)
 def test_the_text_of_a_finding_has_rule_place_values_help_and_where_to_read_on(
     found_by: Operator, rule: Rule
 ) -> None:
     (finding,) = check_call(found_by, rule.failing, "net.onnx: node 3 `n` (Any)")
-    first, place, *values, help, more = finding_text(finding).splitlines()
+    first, place, *values, advice, more = finding_text(finding).splitlines()
     assert first == f"error[{rule.identifier}]: {rule.statement.removesuffix('.')}"
     assert place == "  --> net.onnx: node 3 `n` (Any)"
     assert values
     assert all(line.startswith("   ") and (" = " in line or " : " in line) for line in values)
-    assert help.startswith("  help: ")
-    assert len(help) > len("  help: ")
+    assert advice.startswith("  help: ")
+    assert len(advice) > len("  help: ")
     assert more == f"  more: sonnx explain {rule.identifier}"
 
 
@@ -245,7 +250,9 @@ def test_rules_lists_the_general_ones_first_and_then_operator_by_operator() -> N
         "broadcast.D2",
         "broadcast.D3",
     }
-    with pytest.raises(ValueError, match="no operator 'clip'; there are Clip, Conv, Where, Broadcast, Expand"):
+    with pytest.raises(
+        ValueError, match="no operator 'clip'; there are Clip, Conv, Where, Broadcast, Expand"
+    ):
         rules("clip")
     assert operator("Broadcast") is BROADCAST
 

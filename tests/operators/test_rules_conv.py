@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.operators.support import Array, broken, message, plain
 
 import sonnx
 from sonnx.check.calls import check_call
 from sonnx.model.call import call
 from sonnx.operators import CONV
 from sonnx.report.text import finding_text
-from tests.operators.support import Array, broken, message, plain
 
 NAN = float("nan")
 
@@ -28,7 +28,7 @@ def rules_of(
     return broken(sonnx.conv, X, W, B, **plain((3, 3), **changes))
 
 
-def test_conv_X_C1_demands_two_spatial_axes() -> None:
+def test_conv_x_c1_demands_two_spatial_axes() -> None:
     for shape in [(), (3,), (1, 3, 8), (1, 3, 8, 8, 8)]:
         assert rules_of(X=shape) == ["conv.X.C1"]
     assert message(sonnx.conv, floats(1, 3, 8), floats(4, 3, 3, 3), **plain((3, 3))) == (
@@ -40,7 +40,7 @@ def test_conv_X_C1_demands_two_spatial_axes() -> None:
     )
 
 
-def test_conv_X_C2_demands_the_channels_of_the_kernel_times_group() -> None:
+def test_conv_x_c2_demands_the_channels_of_the_kernel_times_group() -> None:
     assert rules_of(X=(1, 5, 8, 8)) == ["conv.X.C2"]
     assert rules_of(W=(3, 3, 3, 3), B=(3,), group=3) == ["conv.X.C2"]
     assert rules_of(X=(1, 0, 8, 8)) == ["conv.X.C2"]
@@ -55,7 +55,7 @@ def test_conv_X_C2_demands_the_channels_of_the_kernel_times_group() -> None:
     )
 
 
-def test_conv_X_C3_demands_that_the_kernel_fits_into_the_padded_input() -> None:
+def test_conv_x_c3_demands_that_the_kernel_fits_into_the_padded_input() -> None:
     assert rules_of(X=(1, 3, 8, 2)) == ["conv.X.C3"]
     assert rules_of(X=(1, 3, 0, 8)) == ["conv.X.C3"]
     assert rules_of(dilations=(1, 4)) == ["conv.X.C3"]
@@ -67,11 +67,16 @@ def test_conv_X_C3_demands_that_the_kernel_fits_into_the_padded_input() -> None:
     assert "  help: enlarge `pads`, or reduce the kernel or `dilations`\n" in text
 
 
-def test_conv_X_C3_lets_a_kernel_pass_that_fits_only_thanks_to_the_padding() -> None:
-    assert sonnx.conv(floats(1, 1, 1, 1), floats(1, 1, 3, 3), **plain((3, 3), pads=(2, 0, 0, 2))).shape == (1, 1, 1, 1)
+def test_conv_x_c3_lets_a_kernel_pass_that_fits_only_thanks_to_the_padding() -> None:
+    assert sonnx.conv(floats(1, 1, 1, 1), floats(1, 1, 3, 3), **plain((3, 3), pads=(2, 0, 0, 2))).shape == (
+        1,
+        1,
+        1,
+        1,
+    )
 
 
-def test_conv_X_D1_refuses_types_that_have_no_arithmetic_here() -> None:
+def test_conv_x_d1_refuses_types_that_have_no_arithmetic_here() -> None:
     for dtype in [np.int8, np.int64, np.uint8, np.bool_, np.complex64]:
         assert rules_of(dtype=dtype) == ["conv.X.D1"]
     texts = np.full((1, 3, 8, 8), "a"), np.full((4, 3, 3, 3), "a"), np.full(4, "a")
@@ -80,7 +85,7 @@ def test_conv_X_D1_refuses_types_that_have_no_arithmetic_here() -> None:
     assert "   X : string[1,3,8,8]\n  help: give `X` one of the types real, float16, float, double\n" in text
 
 
-def test_conv_W_D1_demands_rank_four() -> None:
+def test_conv_w_d1_demands_rank_four() -> None:
     for shape in [(4, 3, 3), (), (4, 3, 3, 3, 1)]:
         assert rules_of(W=shape) == ["conv.W.D1"]
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3), **plain((3, 3)))
@@ -88,7 +93,7 @@ def test_conv_W_D1_demands_rank_four() -> None:
     assert "  help: give `W` rank 4: output channels, channels a group, lines, columns\n" in text
 
 
-def test_conv_W_D2_and_B_D2_refuse_operands_of_another_type() -> None:
+def test_conv_w_d2_and_b_d2_refuse_operands_of_another_type() -> None:
     assert rules_of(W=floats(4, 3, 3, 3, dtype=np.float64)) == ["conv.W.D2"]
     assert rules_of(B=floats(4, dtype=np.float16)) == ["conv.B.D2"]
     assert rules_of(W=sonnx.real(floats(4, 3, 3, 3))) == ["conv.W.D2"]
@@ -98,7 +103,7 @@ def test_conv_W_D2_and_B_D2_refuse_operands_of_another_type() -> None:
     assert "  help: give `W` the type float; no operand is converted\n" in text
 
 
-def test_conv_B_C1_demands_one_value_per_output_channel() -> None:
+def test_conv_b_c1_demands_one_value_per_output_channel() -> None:
     assert rules_of(B=(3,)) == ["conv.B.C1"]
     assert rules_of(B=(1,)) == ["conv.B.C1"]
     assert rules_of(B=(0,)) == ["conv.B.C1"]
@@ -107,14 +112,14 @@ def test_conv_B_C1_demands_one_value_per_output_channel() -> None:
     assert "  help: give `B` 4 values, one per output channel\n" in text
 
 
-def test_conv_B_D1_demands_rank_one() -> None:
+def test_conv_b_d1_demands_rank_one() -> None:
     for shape in [(), (4, 1), (1, 4, 1, 1)]:
         assert rules_of(B=shape) == ["conv.B.D1"]
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), floats(4, 1), **plain((3, 3)))
     assert "   B : float[4,1]   rank 2\n  help: give `B` rank 1: one value per output channel\n" in text
 
 
-def test_conv_Y_D2_refuses_results_that_cannot_be_addressed() -> None:
+def test_conv_y_d2_refuses_results_that_cannot_be_addressed() -> None:
     for pads in [(2**60, 0, 0, 0), (0, 2**70, 0, 0), (0, 0, 2**30, 2**30), (10**5000, 0, 0, 0)]:
         assert rules_of(pads=pads) == ["conv.Y.D2"]
     # No element would be made, yet the padded input would have a size no machine holds.
@@ -124,23 +129,45 @@ def test_conv_Y_D2_refuses_results_that_cannot_be_addressed() -> None:
     assert "  help: stay below 2^59 elements and 64 axes\n" in text
 
 
-def test_conv_strides_C1_demands_two_values() -> None:
-    for strides in [(), (1,), (1, 1, 1), 1, None, "11", np.array(1), np.ones((1, 2), int), range(1, 3), {1, 2}]:
+def test_conv_strides_c1_demands_two_values() -> None:
+    for strides in [
+        (),
+        (1,),
+        (1, 1, 1),
+        1,
+        None,
+        "11",
+        np.array(1),
+        np.ones((1, 2), int),
+        range(1, 3),
+        {1, 2},
+    ]:
         assert rules_of(strides=strides) == ["conv.strides.C1"]
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3, 3), strides=1))
     assert "   strides = 1                not a list\n" in text
     assert "  help: write strides = [down lines, along columns]\n" in text
 
 
-def test_conv_strides_D1_demands_integers_from_one_up() -> None:
-    for strides in [(0, 1), (1, -1), (NAN, 1), (1.0, 1), (True, 1), ("1", 1), (None, 1), np.array([1.0, NAN])]:
+def test_conv_strides_d1_demands_integers_from_one_up() -> None:
+    for strides in [
+        (0, 1),
+        (1, -1),
+        (NAN, 1),
+        (1.0, 1),
+        (True, 1),
+        ("1", 1),
+        (None, 1),
+        np.array([1.0, NAN]),
+    ]:
         assert rules_of(strides=strides) == ["conv.strides.D1"]
     assert rules_of(strides=np.array([1, 1], "m8[s]")) == ["conv.strides.D1"]
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3, 3), strides=[0, NAN]))
-    assert "   strides = [0, nan]   0, nan is not a positive integer\n  help: write positive integers\n" in text
+    assert (
+        "   strides = [0, nan]   0, nan is not a positive integer\n  help: write positive integers\n" in text
+    )
 
 
-def test_conv_auto_pad_C1_demands_notset() -> None:
+def test_conv_auto_pad_c1_demands_notset() -> None:
     for auto_pad in ["SAME_UPPER", "SAME_LOWER", "VALID", "notset", "", None, 0, b"NOTSET"]:
         assert rules_of(auto_pad=auto_pad) == ["conv.auto_pad.C1"]
     image, kernel = floats(1, 3, 8, 8), floats(4, 3, 3, 3)
@@ -149,15 +176,21 @@ def test_conv_auto_pad_C1_demands_notset() -> None:
     assert '  help: write auto_pad = "NOTSET" and the pads it stands for\n' in text
 
 
-def test_conv_pads_C1_demands_integers_from_zero_up() -> None:
-    for pads in [(0, 0, 0, -1), (NAN, 0, 0, 0), (0.0, 0, 0, 0), (False, 0, 0, 0), np.array([0, 0, -1, 0], np.int8)]:
+def test_conv_pads_c1_demands_integers_from_zero_up() -> None:
+    for pads in [
+        (0, 0, 0, -1),
+        (NAN, 0, 0, 0),
+        (0.0, 0, 0, 0),
+        (False, 0, 0, 0),
+        np.array([0, 0, -1, 0], np.int8),
+    ]:
         assert rules_of(pads=pads) == ["conv.pads.C1"]
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3, 3), pads=[0, 0, -1, NAN]))
     assert "   pads = [0, 0, -1, nan]   -1, nan is not a non-negative integer\n" in text
     assert "  help: write non-negative integers\n" in text
 
 
-def test_conv_pads_C2_message_is_the_example_of_the_style_guide() -> None:
+def test_conv_pads_c2_message_is_the_example_of_the_style_guide() -> None:
     inputs = {"X": "float[1,3,8,8]", "W": "float[4,3,3,3]"}
     wrong = {**plain((3, 3), pads=[1, 1]), "auto_pad": "NOTSET", "accumulate": "separate"}
     (finding,) = check_call(CONV, call("Conv", inputs, wrong), "net.onnx: node 3 `layer3/conv` (Conv)")
@@ -171,19 +204,19 @@ def test_conv_pads_C2_message_is_the_example_of_the_style_guide() -> None:
     )
 
 
-def test_conv_pads_C2_demands_four_values() -> None:
+def test_conv_pads_c2_demands_four_values() -> None:
     for pads in [(), (1, 1), (0,) * 5, 0, None, np.zeros((2, 2), int), b"\0\0\0\0"]:
         assert rules_of(pads=pads) == ["conv.pads.C2"]
 
 
-def test_conv_dilations_C1_demands_integers_from_one_up() -> None:
+def test_conv_dilations_c1_demands_integers_from_one_up() -> None:
     for dilations in [(0, 1), (1, -2), (NAN, 1), (1.5, 1), (True, True), [[1], [1]]]:
         assert rules_of(dilations=dilations) == ["conv.dilations.C1"]
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3, 3), dilations=(1, 0)))
     assert "   dilations = [1, 0]   0 is not a positive integer\n" in text
 
 
-def test_conv_dilations_C2_demands_two_values() -> None:
+def test_conv_dilations_c2_demands_two_values() -> None:
     for dilations in [(1,), (1, 1, 1), 1, "NOTSET", list]:
         assert rules_of(dilations=dilations) == ["conv.dilations.C2"]
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3, 3), dilations=(1,)))
@@ -191,7 +224,7 @@ def test_conv_dilations_C2_demands_two_values() -> None:
     assert "  help: write dilations = [between lines, between columns]\n" in text
 
 
-def test_conv_group_C1_demands_one_or_the_number_of_channels() -> None:
+def test_conv_group_c1_demands_one_or_the_number_of_channels() -> None:
     for group in [0, -1, 2, 4, NAN, 1.0, True, "1", None, [1], np.array(1), 10**5000, np.float32(3)]:
         assert rules_of(group=group) == ["conv.group.C1"]
     assert rules_of(X=(1, 0, 8, 8), W=(4, 0, 3, 3), group=0) == ["conv.group.C1"]
@@ -200,14 +233,14 @@ def test_conv_group_C1_demands_one_or_the_number_of_channels() -> None:
     assert "  help: write group = 1 (standard) or group = 3 (depthwise)\n" in text
 
 
-def test_conv_group_D1_refuses_several_kernels_a_channel() -> None:
+def test_conv_group_d1_refuses_several_kernels_a_channel() -> None:
     assert rules_of(W=(6, 1, 3, 3), B=(6,), group=3) == ["conv.group.D1"]
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(6, 1, 3, 3), **plain((3, 3), group=3))
     assert "   group = 3   depthwise\n" in text
     assert "  help: give `W` 3 output channels, one per channel of `X`\n" in text
 
 
-def test_conv_kernel_shape_C1_demands_integers_from_one_up() -> None:
+def test_conv_kernel_shape_c1_demands_integers_from_one_up() -> None:
     for kernel_shape in [(NAN, 3), (3.0, 3), (True, 3), ("3", 3)]:
         assert rules_of(kernel_shape=kernel_shape) == ["conv.kernel_shape.C1"]
     # A number below 1 also differs from the kernel, unless that is as empty.
@@ -215,21 +248,21 @@ def test_conv_kernel_shape_C1_demands_integers_from_one_up() -> None:
     assert rules_of(W=(4, 3, 0, 3), kernel_shape=(0, 3)) == ["conv.kernel_shape.C1"]
 
 
-def test_conv_kernel_shape_C2_demands_lines_and_columns_of_the_kernel() -> None:
+def test_conv_kernel_shape_c2_demands_lines_and_columns_of_the_kernel() -> None:
     assert rules_of(W=(4, 3, 2, 3)) == ["conv.kernel_shape.C2"]
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 2, 3), **plain((3, 2)))
     assert "   kernel_shape = [3, 2]\n   W            : float[4,3,2,3]   [2, 3] lines, columns\n" in text
     assert "  help: write kernel_shape = [2, 3]\n" in text
 
 
-def test_conv_kernel_shape_D1_demands_two_values() -> None:
+def test_conv_kernel_shape_d1_demands_two_values() -> None:
     for kernel_shape in [(3,), (3, 3, 3), 3, None]:
         assert rules_of(kernel_shape=kernel_shape) == ["conv.kernel_shape.D1"]
-    text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3,)))  # type: ignore[arg-type]  wrong on purpose
+    text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3,)))  # type: ignore[arg-type]  # wrong on purpose
     assert "  help: write kernel_shape = [lines, columns]\n" in text
 
 
-def test_conv_accumulate_D1_demands_one_of_the_two_modes() -> None:
+def test_conv_accumulate_d1_demands_one_of_the_two_modes() -> None:
     for accumulate in ["fast", "", None, True, "Fused"]:
         assert rules_of(accumulate=accumulate) == ["conv.accumulate.D1"]
     image, kernel = floats(1, 3, 8, 8), floats(4, 3, 3, 3)
@@ -288,7 +321,7 @@ def test_long_and_strange_attribute_values_are_shown_short_and_printable() -> No
 def test_integers_of_numpy_and_arrays_of_them_are_integers() -> None:
     image, kernel = floats(1, 3, 8, 8), floats(4, 3, 3, 3)
     numpy = plain(
-        np.array([3, 3]),  # type: ignore[arg-type]  any list of integers will do
+        np.array([3, 3]),  # type: ignore[arg-type]  # any list of integers will do
         strides=np.array([1, 2], np.uint8),
         pads=[np.int64(0)] * 4,
         dilations=np.array([2, 1], object),

@@ -6,6 +6,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from tests.operators.support import Array, broken, message
 
 import sonnx
 from sonnx.check.calls import check_call
@@ -13,7 +14,6 @@ from sonnx.model.call import Call, call
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import BROADCAST, CLIP, EXPAND, WHERE, operator
-from tests.operators.support import Array, broken, message
 
 NAN = float("nan")
 ONE, TWO = np.float32(1), np.float32(2)
@@ -30,7 +30,7 @@ class Sparse:
     toarray = None
 
 
-def test_clip_input_D1_refuses_types_without_order_or_ieee_rules() -> None:
+def test_clip_input_d1_refuses_types_without_order_or_ieee_rules() -> None:
     bfloat16 = ml_dtypes.bfloat16
     assert broken(sonnx.clip, np.ones(3, bfloat16), bfloat16(0), bfloat16(1)) == ["clip.input.D1"]
     assert broken(sonnx.clip, YES, np.False_, np.True_) == ["clip.input.D1"]
@@ -38,11 +38,12 @@ def test_clip_input_D1_refuses_types_without_order_or_ieee_rules() -> None:
     assert broken(sonnx.clip, np.ones(3, np.complex64), np.complex64(0), np.complex64(1)) == ["clip.input.D1"]
     assert broken(sonnx.clip, 1j, 0j, 2j) == ["clip.input.D1"]
     assert message(sonnx.clip, YES, np.False_, np.True_) == (
-        "error[clip.input.D1]: `input` is real, a signed or unsigned integer of 8 to 64 bits, float16, float or double\n"
+        "error[clip.input.D1]: `input` is real, a signed or unsigned integer of 8 to 64 bits, float16, float "
+        "or double\n"
         "  --> call of Clip\n"
         "   input : bool[3]\n"
-        "  help: give `input` one of the types real, float16, float, double, int8, int16, int32, int64, uint8, uint16, "
-        "uint32, uint64\n"
+        "  help: give `input` one of the types real, float16, float, double, int8, int16, int32, int64, uint8, "
+        "uint16, uint32, uint64\n"
         "  more: sonnx explain clip.input.D1"
     )
 
@@ -50,13 +51,13 @@ def test_clip_input_D1_refuses_types_without_order_or_ieee_rules() -> None:
 @pytest.mark.parametrize(
     "other", [np.float64(1), np.float16(1), np.int32(1), 1, 1.0, np.False_, "a", np.uint8(1)], ids=repr
 )
-def test_clip_min_C1_and_max_C1_refuse_bounds_of_another_type(other: Any) -> None:
+def test_clip_min_c1_and_max_c1_refuse_bounds_of_another_type(other: Any) -> None:
     assert broken(sonnx.clip, FLOATS, other, TWO) == ["clip.min.C1"]
     assert broken(sonnx.clip, FLOATS, ONE, other) == ["clip.max.C1"]
     assert broken(sonnx.clip, FLOATS, other, other) == ["clip.min.C1", "clip.max.C1"]
 
 
-def test_clip_min_C1_and_max_C1_refuse_a_nan_as_bound_of_integers() -> None:
+def test_clip_min_c1_and_max_c1_refuse_a_nan_as_bound_of_integers() -> None:
     for dtype in (np.int8, np.int64, np.uint8):
         integers = np.ones(3, dtype)
         assert broken(sonnx.clip, integers, NAN, dtype(1)) == ["clip.min.C1"]
@@ -71,7 +72,7 @@ def test_clip_min_C1_and_max_C1_refuse_a_nan_as_bound_of_integers() -> None:
     )
 
 
-def test_clip_min_D1_and_max_D1_refuse_an_absent_bound() -> None:
+def test_clip_min_d1_and_max_d1_refuse_an_absent_bound() -> None:
     assert broken(sonnx.clip, FLOATS, None, TWO) == ["clip.min.D1"]
     assert broken(sonnx.clip, FLOATS, ONE, None) == ["clip.max.D1"]
     assert broken(sonnx.clip, FLOATS, None, None) == ["clip.min.D1", "clip.max.D1"]
@@ -84,12 +85,14 @@ def test_clip_min_D1_and_max_D1_refuse_an_absent_bound() -> None:
     )
 
 
-def test_clip_min_D2_and_max_D2_refuse_bounds_that_are_no_scalars() -> None:
+def test_clip_min_d2_and_max_d2_refuse_bounds_that_are_no_scalars() -> None:
     for bound in (np.ones(1, np.float32), np.ones((1, 1), np.float32), FLOATS, np.ones(0, np.float32)):
         assert broken(sonnx.clip, FLOATS, bound, TWO) == ["clip.min.D2"]
         assert broken(sonnx.clip, FLOATS, ONE, bound) == ["clip.max.D2"]
     text = message(sonnx.clip, FLOATS, ONE, FLOATS)
-    assert "   max : float[3]\n  help: give `max` the empty shape: a single value, not a list of one\n" in text
+    assert (
+        "   max : float[3]\n  help: give `max` the empty shape: a single value, not a list of one\n" in text
+    )
 
 
 def test_clip_collects_what_is_wrong_with_both_bounds_and_the_input() -> None:
@@ -97,13 +100,15 @@ def test_clip_collects_what_is_wrong_with_both_bounds_and_the_input() -> None:
     assert found == ["clip.input.D1", "clip.min.C1", "clip.min.D2", "clip.max.D1"]
 
 
-def test_where_R1_refuses_sparse_tensors_by_a_rule_of_its_own() -> None:
+def test_where_r1_refuses_sparse_tensors_by_a_rule_of_its_own() -> None:
     assert broken(sonnx.where, YES, Sparse(), FLOATS) == ["where.R1"]
     assert broken(sonnx.where, Sparse(), Sparse(), Sparse()) == ["where.R1"]
-    assert "   X : sparse float[3]\n  help: make the tensor dense\n" in message(sonnx.where, YES, Sparse(), FLOATS)
+    assert "   X : sparse float[3]\n  help: make the tensor dense\n" in message(
+        sonnx.where, YES, Sparse(), FLOATS
+    )
 
 
-def test_where_R2_refuses_shapes_that_no_broadcasting_brings_together() -> None:
+def test_where_r2_refuses_shapes_that_no_broadcasting_brings_together() -> None:
     assert broken(sonnx.where, YES, FLOATS, FLOATS[:2]) == ["where.R2"]
     assert broken(sonnx.where, YES[:0], FLOATS[:1], FLOATS[:0]) == ["where.R2"]
     assert message(sonnx.where, YES, FLOATS, FLOATS[:2]) == (
@@ -117,14 +122,22 @@ def test_where_R2_refuses_shapes_that_no_broadcasting_brings_together() -> None:
     )
 
 
-def test_where_R3_refuses_two_types_to_choose_from() -> None:
-    for other in (FLOATS.astype(np.float64), FLOATS.astype(np.int32), sonnx.real(FLOATS), np.array(["a"] * 3)):
+def test_where_r3_refuses_two_types_to_choose_from() -> None:
+    for other in (
+        FLOATS.astype(np.float64),
+        FLOATS.astype(np.int32),
+        sonnx.real(FLOATS),
+        np.array(["a"] * 3),
+    ):
         assert broken(sonnx.where, YES, FLOATS, other) == ["where.R3"]
     text = message(sonnx.where, YES, FLOATS, FLOATS.astype(np.float64))
-    assert "   Y : double[3]\n   X : float[3]\n  help: give `Y` the type float; no operand is converted\n" in text
+    assert (
+        "   Y : double[3]\n   X : float[3]\n  help: give `Y` the type float; no operand is converted\n"
+        in text
+    )
 
 
-def test_where_R4_refuses_shapes_that_broadcasting_would_bring_together() -> None:
+def test_where_r4_refuses_shapes_that_broadcasting_would_bring_together() -> None:
     assert broken(sonnx.where, YES, FLOATS, FLOATS[:1]) == ["where.R4"]
     assert broken(sonnx.where, np.True_, FLOATS, FLOATS) == ["where.R4"]
     assert broken(sonnx.where, YES, FLOATS, TWO) == ["where.R4"]
@@ -133,7 +146,7 @@ def test_where_R4_refuses_shapes_that_broadcasting_would_bring_together() -> Non
     assert "  help: expand every input to [3, 3] first, with Expand\n" in text
 
 
-def test_where_condition_D1_refuses_a_condition_that_is_no_bool() -> None:
+def test_where_condition_d1_refuses_a_condition_that_is_no_bool() -> None:
     for dtype in (np.uint8, np.int64, np.float32):
         assert broken(sonnx.where, YES.astype(dtype), FLOATS, FLOATS) == ["where.condition.D1"]
     assert broken(sonnx.where, np.array([NAN, 0, 1]), FLOATS, FLOATS) == ["where.condition.D1"]
@@ -151,7 +164,7 @@ def zeros(*shapes: tuple[int, ...]) -> list[Array]:
     return [np.zeros(shape, np.float32) for shape in shapes]
 
 
-def test_broadcast_C1_refuses_sizes_that_are_neither_the_largest_nor_one() -> None:
+def test_broadcast_c1_refuses_sizes_that_are_neither_the_largest_nor_one() -> None:
     for shapes in [((2,), (3,)), ((1,), (0,)), ((2, 3), (3, 3)), ((4, 1), (2, 1), (4, 1)), ((0,), (2,))]:
         assert broken(sonnx.broadcast, *zeros(*shapes)) == ["broadcast.C1"]
     assert message(sonnx.broadcast, *zeros((2, 4), (3,), (1,))) == (
@@ -165,7 +178,7 @@ def test_broadcast_C1_refuses_sizes_that_are_neither_the_largest_nor_one() -> No
     )
 
 
-def test_broadcast_D1_refuses_no_tensor_at_all() -> None:
+def test_broadcast_d1_refuses_no_tensor_at_all() -> None:
     assert message(sonnx.broadcast) == (
         "error[broadcast.D1]: There is at least one tensor, and fewer than 2^31\n"
         "  --> call of Broadcast\n"
@@ -175,29 +188,31 @@ def test_broadcast_D1_refuses_no_tensor_at_all() -> None:
     )
 
 
-def test_broadcast_D2_refuses_bfloat16_and_complex_numbers() -> None:
+def test_broadcast_d2_refuses_bfloat16_and_complex_numbers() -> None:
     for dtype in (ml_dtypes.bfloat16, np.complex64, np.complex128):
         assert broken(sonnx.broadcast, FLOATS, np.ones(1, dtype)) == ["broadcast.D2"]
     text = message(sonnx.broadcast, FLOATS, np.ones(1, np.complex64))
     assert "   X1 : complex64[1]\n  help: give tensors of the types real, float16, " in text
 
 
-def test_broadcast_D3_refuses_results_that_cannot_be_addressed() -> None:
+def test_broadcast_d3_refuses_results_that_cannot_be_addressed() -> None:
     large = np.broadcast_to(np.zeros(1, np.int8), (2**30, 1)), np.broadcast_to(np.zeros(1, np.int8), (2**30,))
     assert broken(sonnx.broadcast, *large) == ["broadcast.D3"]
     assert "   result = [1073741824, 1073741824]\n" in message(sonnx.broadcast, *large)
     # No element would be made, yet the sizes are beyond what a machine addresses.
-    empty = Call("Broadcast", {"X0": TensorType(DType.BOOL, (0, 2**60)), "X1": TensorType(DType.BOOL, (0, 1))})
+    empty = Call(
+        "Broadcast", {"X0": TensorType(DType.BOOL, (0, 2**60)), "X1": TensorType(DType.BOOL, (0, 1))}
+    )
     assert [finding.rule for finding in check_call(BROADCAST, empty)] == ["broadcast.D3"]
 
 
-def test_expand_shape_C1_refuses_shapes_that_do_not_broadcast() -> None:
+def test_expand_shape_c1_refuses_shapes_that_do_not_broadcast() -> None:
     for shape in [[2], [3, 2], [0], np.array([4])]:
         assert broken(sonnx.expand, FLOATS, shape) == ["expand.shape.C1"]
     assert broken(sonnx.expand, FLOATS[:0], [1]) == ["expand.shape.C1"]
     assert message(sonnx.expand, FLOATS, [2, 4]) == (
-        "error[expand.shape.C1]: The shape of `input` and `shape` broadcast: on each axis a size is the larger of both, "
-        "or 1\n"
+        "error[expand.shape.C1]: The shape of `input` and `shape` broadcast: on each axis a size is the larger "
+        "of both, or 1\n"
         "  --> call of Expand\n"
         "   input : float[3]\n"
         "   shape = [2, 4]\n"
@@ -206,17 +221,26 @@ def test_expand_shape_C1_refuses_shapes_that_do_not_broadcast() -> None:
     )
 
 
-def test_expand_shape_D1_demands_an_int64_vector() -> None:
-    for shape in [np.array([2, 3], np.int32), np.array(3), np.array([[2, 3]]), 3, [2**63], np.array([2, 3], np.uint64)]:
+def test_expand_shape_d1_demands_an_int64_vector() -> None:
+    for shape in [
+        np.array([2, 3], np.int32),
+        np.array(3),
+        np.array([[2, 3]]),
+        3,
+        [2**63],
+        np.array([2, 3], np.uint64),
+    ]:
         assert broken(sonnx.expand, FLOATS, shape) == ["expand.shape.D1"]
     text = message(sonnx.expand, FLOATS, 3)
     assert "   shape : int64[]\n  help: give `shape` as an int64 tensor of rank 1\n" in text
 
 
-def test_expand_shape_D2_refuses_negative_sizes_and_what_is_no_integer() -> None:
+def test_expand_shape_d2_refuses_negative_sizes_and_what_is_no_integer() -> None:
     assert broken(sonnx.expand, FLOATS, [-1, 3]) == ["expand.shape.D2"]
     assert broken(sonnx.expand, FLOATS, [-(2**63)]) == ["expand.shape.D2"]
-    assert "   shape = [-1, 3]\n  help: write sizes as integers from 0 up\n" in message(sonnx.expand, FLOATS, [-1, 3])
+    assert "   shape = [-1, 3]\n  help: write sizes as integers from 0 up\n" in message(
+        sonnx.expand, FLOATS, [-1, 3]
+    )
     # A list of anything but integers is no int64 vector either.
     for shape in [[2, NAN], [2.0, 3.0], [True, True], ["2", "3"], np.array([NAN])]:
         assert broken(sonnx.expand, FLOATS, shape) == ["expand.shape.D1", "expand.shape.D2"]
@@ -230,7 +254,7 @@ def test_expand_shape_that_is_no_array_breaks_a_general_rule() -> None:
     assert broken(sonnx.expand, FLOATS, [10**5000]) == ["general.R3"]
 
 
-def test_expand_shape_D4_refuses_results_that_cannot_be_addressed() -> None:
+def test_expand_shape_d4_refuses_results_that_cannot_be_addressed() -> None:
     assert broken(sonnx.expand, FLOATS, [2**60, 3]) == ["expand.shape.D4"]
     assert broken(sonnx.expand, FLOATS, [1] * 64 + [3]) == ["expand.shape.D4"]
     assert broken(sonnx.expand, FLOATS[:0], [2**62, 0]) == ["expand.shape.D4"]
@@ -276,8 +300,14 @@ def test_what_a_model_declares_is_checked(
 
 
 def test_an_unknown_operand_keeps_the_other_rules_silent_about_it() -> None:
-    vague = {"input": TensorType(None, None), "min": TensorType(DType.FLOAT, ()), "max": TensorType(DType.FLOAT, ())}
+    vague = {
+        "input": TensorType(None, None),
+        "min": TensorType(DType.FLOAT, ()),
+        "max": TensorType(DType.FLOAT, ()),
+    }
     assert [finding.rule for finding in check_call(CLIP, Call("Clip", vague))] == ["general.R2"]
     shapeless = dict.fromkeys(("condition", "X", "Y"), TensorType(DType.BOOL, None))
     assert [finding.rule for finding in check_call(WHERE, Call("Where", shapeless))] == ["general.R2"]
-    assert [f.rule for f in check_call(EXPAND, Call("Expand", {"input": TensorType(DType.BOOL, (3,))}))] == ["general.R2"]
+    assert [f.rule for f in check_call(EXPAND, Call("Expand", {"input": TensorType(DType.BOOL, (3,))}))] == [
+        "general.R2"
+    ]

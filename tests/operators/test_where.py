@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.operators.support import EVERY_TYPE, LAYOUTS, Array, array_of, arrays, bits, special_values
 
 import sonnx
 from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators import WHERE
-from tests.operators.support import EVERY_TYPE, LAYOUTS, Array, array_of, arrays, bits, special_values
 
 LAWS = settings(deadline=None, max_examples=20)
 SHAPES = st.sampled_from([(), (0,), (5,), (2, 3), (2, 0, 3), (1, 2, 1, 3), (1, 2, 1, 1, 2, 1, 1, 2)])
@@ -60,14 +60,23 @@ def test_where_keeps_signed_zeros_and_nan_payloads() -> None:
     """D-WHERE-2, with the bits written out."""
     raw = np.array([0x80000000, 0x7FC12345, 0xFF800001, 0x00000001], np.uint32)
     other = np.zeros(4, np.float32)
-    assert sonnx.where(np.ones(4, np.bool_), raw.view(np.float32), other).view(np.uint32).tolist() == raw.tolist()
-    assert sonnx.where(np.zeros(4, np.bool_), other, raw.view(np.float32)).view(np.uint32).tolist() == raw.tolist()
+    assert (
+        sonnx.where(np.ones(4, np.bool_), raw.view(np.float32), other).view(np.uint32).tolist()
+        == raw.tolist()
+    )
+    assert (
+        sonnx.where(np.zeros(4, np.bool_), other, raw.view(np.float32)).view(np.uint32).tolist()
+        == raw.tolist()
+    )
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_where_looks_at_elements_however_they_lie_in_memory(layout: Any) -> None:
     condition = layout(np.array([[True, False, True], [False, False, True]]))
-    X, Y = layout(np.array([[1, 2, 3], [4, 5, 6]], np.int16)), np.array([[-1, -2, -3], [-4, -5, -6]], np.int16)
+    X, Y = (
+        layout(np.array([[1, 2, 3], [4, 5, 6]], np.int16)),
+        np.array([[-1, -2, -3], [-4, -5, -6]], np.int16),
+    )
     assert sonnx.where(condition, X, Y).tolist() == [[1, -2, 3], [-4, -5, 6]]
     assert sonnx.where(condition, Y, X).tolist() == [[-1, 2, -3], [4, 5, -6]]
 
@@ -84,13 +93,16 @@ def test_the_shape_rule_of_where_tells_type_and_shape_without_data(name: str) ->
         X = array_of(name, shape, [special_values(name)[0]] * count)
         condition = np.ones(shape, np.bool_)
         kinds = {"condition": describe(condition)[0], "X": describe(X)[0], "Y": describe(X)[0]}
-        assert WHERE.contract.output_types(Call("Where", kinds))["output"] == describe(sonnx.where(condition, X, X))[0]
+        assert (
+            WHERE.contract.output_types(Call("Where", kinds))["output"]
+            == describe(sonnx.where(condition, X, X))[0]
+        )
 
 
 MUTANTS: dict[str, Any] = {
     "arithmetic instead of choice": lambda c, x, y: x * c + y * ~c,
     "the other way round": lambda c, x, y: np.where(c, y, x),
-    "a zero added": lambda c, x, y: np.where(c, x, y) + np.float32(0),
+    "a zero added": lambda c, x, y: np.add(np.where(c, x, y), np.float32(0)),
     "only the byte 1 is true": lambda c, x, y: np.where(c.view(np.uint8) == 1, x, y),
 }
 

@@ -52,7 +52,9 @@ def alternate(tensors: Sequence[Array]) -> list[Array]:
     for m in range(len(tensors)):
         Y = aligned[m]
         indices = [[f(i, Y.shape[axis], size) for i in range(size)] for axis, size in enumerate(target)]
-        outputs.append(Y[(..., *np.ix_(*(np.array(index, np.intp) for index in indices)))])
+        # The ellipsis stands for no axis; it keeps a tensor without axes a tensor.
+        places: tuple[Any, ...] = (..., *np.ix_(*(np.array(index, np.intp) for index in indices)))
+        outputs.append(Y[places])
     return outputs
 
 
