@@ -178,7 +178,7 @@ def test_five_tensors_of_five_types_keep_their_types() -> None:
 
 
 def test_results_are_read_only_views_of_the_inputs() -> None:
-    tensors = np.arange(3, dtype=np.float32), np.arange(2, dtype=np.int64).reshape(2, 1)
+    tensors: list[Array] = [np.arange(3, dtype=np.float32), np.arange(2, dtype=np.int64).reshape(2, 1)]
     for result, tensor in zip(sonnx.broadcast(*tensors), tensors, strict=True):
         assert np.shares_memory(result, tensor)
         assert not result.flags.writeable

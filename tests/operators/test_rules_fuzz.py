@@ -100,7 +100,8 @@ def calls(draw: st.DrawFn, operator: Operator) -> Call:
     attributes: Mapping[str, Any] = {}
     if contract.attributes:
         attributes = draw(attributes_of_conv())
-    if contract.attributes and draw(st.booleans()):
+    likely = draw(st.booleans())
+    if contract.attributes and likely:
         shapes: dict[str, tuple[int, ...]] = {"X": draw(IMAGES), "W": draw(KERNELS)}
         inputs |= {name: TensorType(DType.FLOAT, shape) for name, shape in shapes.items()}
     outputs = {o.name: draw(TYPES) for o in contract.outputs if draw(st.booleans())}

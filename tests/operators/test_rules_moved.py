@@ -42,8 +42,8 @@ def test_clip_input_d1_refuses_types_without_order_or_ieee_rules() -> None:
         "or double\n"
         "  --> call of Clip\n"
         "   input : bool[3]\n"
-        "  help: give `input` one of the types real, float16, float, double, int8, int16, int32, int64, uint8, "
-        "uint16, uint32, uint64\n"
+        "  help: give `input` one of the types real, float16, float, double, int8, int16, int32, int64, "
+        "uint8, uint16, uint32, uint64\n"
         "  more: sonnx explain clip.input.D1"
     )
 
@@ -211,8 +211,8 @@ def test_expand_shape_c1_refuses_shapes_that_do_not_broadcast() -> None:
         assert broken(sonnx.expand, FLOATS, shape) == ["expand.shape.C1"]
     assert broken(sonnx.expand, FLOATS[:0], [1]) == ["expand.shape.C1"]
     assert message(sonnx.expand, FLOATS, [2, 4]) == (
-        "error[expand.shape.C1]: The shape of `input` and `shape` broadcast: on each axis a size is the larger "
-        "of both, or 1\n"
+        "error[expand.shape.C1]: The shape of `input` and `shape` broadcast: on each axis a size is the "
+        "larger of both, or 1\n"
         "  --> call of Expand\n"
         "   input : float[3]\n"
         "   shape = [2, 4]\n"

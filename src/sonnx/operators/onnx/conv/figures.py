@@ -344,7 +344,7 @@ def _order_modes() -> Iterator[str]:
             "separate",
             BLUE_INK,
             ("p = round(x\u00b7w)", "acc = round(acc + p)"),
-            "default: two roundings a step",
+            "two roundings a step",
             separate,
         ),
         (
