@@ -162,11 +162,10 @@ def test_zeros_give_the_start(engine: str, monkeypatch: pytest.MonkeyPatch) -> N
         check(x_of, w_of, Fraction)
 
 
-def test_a_sum_without_terms_is_its_start() -> None:
-    start = fill(small, 2, 3)
-    result = exact_sum_of_products(
-        fill(small, 2, 0, 4), sliding(2, 1, 4), np.empty((2, 3, 0), dtype=object), start
-    )
+@pytest.mark.parametrize("draw", [small, wild])
+def test_a_sum_without_terms_is_its_start(draw: Draw) -> None:
+    x, weights, start = fill(small, 2, 0, 4), np.empty((2, 3, 0), dtype=object), fill(draw, 2, 3)
+    result = exact_sum_of_products(x, sliding(2, 1, 4), weights, start)
     assert result.tolist() == [[[[value] * 4 for value in row] for row in start.tolist()]] * 2
 
 

@@ -1,6 +1,6 @@
 """Error bounds: never exceeded by any order of summation, and reached to within a factor of 50."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from math import isfinite
 from typing import Any, Literal
@@ -22,7 +22,7 @@ SMALLEST = {"float16": 2.0**-24, "float": 2.0**-149, "double": 2.0**-1074}
 class Sum:
     """One sum of products with a bias, as a Conv of a single output element."""
 
-    def __init__(self, name: str, x: Sequence[Any], w: Sequence[Any], bias: Any = None) -> None:
+    def __init__(self, name: str, x: Any, w: Any, bias: Any = None) -> None:
         held = FLOATS[name]
         self.name, self.x, self.w = name, np.array(x, held), np.array(w, held)
         self.bias = None if bias is None else held.type(bias)
@@ -37,11 +37,15 @@ class Sum:
         return sonnx.conv(*self.operands, **plain(), accumulate=mode)[0, 0, 0, 0]
 
     def bound(self, mode: Mode, order: str) -> float:
-        return float(sonnx.error_bound("Conv", *self.operands, order=order, **plain(), accumulate=mode)[0, 0, 0, 0])
+        return float(
+            sonnx.error_bound("Conv", *self.operands, order=order, **plain(), accumulate=mode)[0, 0, 0, 0]
+        )
 
     def exact(self) -> Fraction:
         total = Fraction(0) if self.bias is None else Fraction(float(self.bias))
-        return total + sum(Fraction(float(a)) * Fraction(float(b)) for a, b in zip(self.x, self.w, strict=True))
+        return total + sum(
+            Fraction(float(a)) * Fraction(float(b)) for a, b in zip(self.x, self.w, strict=True)
+        )
 
     def exceeded(self, result: Any, bound: float) -> bool:
         """Tell whether a result lies further from the exact one than the bound; no NaN or infinity does."""
@@ -82,7 +86,9 @@ def wide(random: np.random.Generator, name: str, n: int) -> Sum:
     """Magnitudes spread over the whole range of the type."""
     spread = {"float16": 7, "float": 60, "double": 500}[name]
     x, w = (np.ldexp(random.standard_normal(n), random.integers(-spread, spread, n)) for _ in range(2))
-    return Sum(name, x, w, None if random.random() < 0.5 else np.ldexp(1.0, int(random.integers(-spread, spread))))
+    return Sum(
+        name, x, w, None if random.random() < 0.5 else np.ldexp(1.0, int(random.integers(-spread, spread)))
+    )
 
 
 def subnormal(random: np.random.Generator, name: str, n: int) -> Sum:
@@ -101,7 +107,9 @@ def cancelling(random: np.random.Generator, name: str, n: int) -> Sum:
 
 def overflowing(random: np.random.Generator, name: str, n: int) -> Sum:
     largest = float(np.finfo(FLOATS[name]).max)
-    return Sum(name, random.uniform(-1, 1, n) * largest, random.choice([-1.0, -0.25, 0.5, 1.0], n), largest / 2)
+    return Sum(
+        name, random.uniform(-1, 1, n) * largest, random.choice([-1.0, -0.25, 0.5, 1.0], n), largest / 2
+    )
 
 
 def special(random: np.random.Generator, name: str, n: int) -> Sum:
@@ -122,16 +130,24 @@ def test_no_result_of_conv_lies_further_from_the_exact_one_than_its_bound(name: 
             problem = family(random, name, int(random.integers(1, 12)))
             anyhow = [summed_somehow(problem, random) for _ in range(3)]
         for mode in MODES:
-            result, specified, general = problem.result(mode), problem.bound(mode, "specified"), problem.bound(mode, "any")
+            result, specified, general = (
+                problem.result(mode),
+                problem.bound(mode, "specified"),
+                problem.bound(mode, "any"),
+            )
             assert not problem.exceeded(result, specified)
             assert not any(problem.exceeded(some, general) for some in [result, *anyhow])
-            if not all(map(isfinite, [*problem.x, *problem.w, *([] if problem.bias is None else [problem.bias])])):
+            if not all(
+                map(isfinite, [*problem.x, *problem.w, *([] if problem.bias is None else [problem.bias])])
+            ):
                 assert specified == general == np.inf
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FLOATS)
-def test_bounds_hold_element_by_element_with_padding_strides_dilations_and_groups(name: str, mode: Mode) -> None:
+def test_bounds_hold_element_by_element_with_padding_strides_dilations_and_groups(
+    name: str, mode: Mode
+) -> None:
     random = np.random.default_rng(51)
     for group in (1, 3):
         X = random.standard_normal((2, 3, 5, 6)).astype(FLOATS[name])
@@ -144,7 +160,9 @@ def test_bounds_hold_element_by_element_with_padding_strides_dilations_and_group
             assert bound.shape == result.shape
             assert bound.dtype == np.float64
             errors = abs(result - exact).ravel()
-            assert all(error <= Fraction(float(most)) for error, most in zip(errors, bound.ravel(), strict=True))
+            assert all(
+                error <= Fraction(float(most)) for error, most in zip(errors, bound.ravel(), strict=True)
+            )
             assert len(set(bound.ravel().tolist())) > 10  # a bound for each element, not one for all
 
 
@@ -168,7 +186,9 @@ def vanishing_products(name: str, n: int) -> Sum:
 def growing_sum(name: str, n: int) -> Sum:
     """Products that lie above a tie each, so that every product and every sum is rounded the same way."""
     step = {"float16": 2.0**-10, "float": 2.0**-23, "double": 2.0**-52}[name]
-    return Sum(name, [1 + step * (7 + 2 * k) for k in range(n)], [1 + step * (3 + 4 * k) for k in range(n)], 1)
+    return Sum(
+        name, [1 + step * (7 + 2 * k) for k in range(n)], [1 + step * (3 + 4 * k) for k in range(n)], 1
+    )
 
 
 def adversarial_ratio(name: str, mode: Mode, order: str, start: Sum, *, steps: int = 30) -> Fraction:
@@ -222,7 +242,9 @@ def test_vanishing_products_come_within_a_factor_of_10_of_the_bound(name: str, o
 def test_the_bound_of_the_specified_order_is_nearly_reached_by_lost_terms(name: str) -> None:
     problem = lost_terms(name, 200)
     assert problem.result("separate") == 1
-    assert problem.reached(problem.result("separate"), problem.bound("separate", "specified")) > Fraction(9, 10)
+    assert problem.reached(problem.result("separate"), problem.bound("separate", "specified")) > Fraction(
+        9, 10
+    )
 
 
 def test_the_last_rounding_of_float16_is_in_its_bound() -> None:
@@ -255,7 +277,11 @@ def test_an_element_that_meets_no_infinity_keeps_its_finite_bound() -> None:
 
 def test_fused_steps_and_a_known_order_have_the_smaller_bounds() -> None:
     problem = ordinary(np.random.default_rng(53), "float", 9)
-    assert problem.bound("fused", "specified") < problem.bound("separate", "specified") < problem.bound("separate", "any")
+    assert (
+        problem.bound("fused", "specified")
+        < problem.bound("separate", "specified")
+        < problem.bound("separate", "any")
+    )
     assert problem.bound("fused", "any") == problem.bound("separate", "any")
 
 
@@ -283,7 +309,8 @@ def test_operators_that_move_values_have_no_error(name: str) -> None:
         if name == "real" or name in FLOATS or "int" in name:
             bounds.append((sonnx.error_bound("Clip", array, array[0, 0], array[1, 0], order=order), (2, 1)))
         for bound, shape in bounds:
-            assert (bound.dtype, bound.shape, bound.any()) == (np.float64, shape, np.False_)
+            assert bound.dtype == np.float64
+            assert bound.tolist() == np.zeros(shape).tolist()
 
 
 def test_the_judgement_of_these_tests_notices_a_bound_that_is_too_small_and_one_that_is_idle() -> None:

@@ -1,0 +1,103 @@
+"""The public functions: what they accept, and what `error_bound` makes of its arguments."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sonnx
+from sonnx.evaluate.apply import apply
+from sonnx.operators import CLIP
+
+F32 = np.float32
+ARRAY = np.array([1, 2, 3], F32)
+ONE = np.ones((1, 1, 1, 1), F32)
+ATTRIBUTES: dict[str, Any] = {
+    "strides": (1, 1),
+    "pads": (0, 0, 0, 0),
+    "dilations": (1, 1),
+    "group": 1,
+    "kernel_shape": (1, 1),
+}
+
+
+def test_scalars_of_python_are_taken_for_the_one_type_each_has() -> None:
+    assert sonnx.clip(np.array([1, 5]), 2, 3).tolist() == [2, 3]
+    assert sonnx.clip(np.array([1.0, 5.0]), 2.0, 3.0).tolist() == [2.0, 3.0]
+    assert sonnx.where(True, "a", "b").item() == "a"
+    assert sonnx.clip(7, 0, 5).shape == ()
+
+
+def test_results_are_arrays_by_the_names_of_the_outputs() -> None:
+    results = apply(CLIP, {"input": ARRAY, "min": F32(2), "max": F32(2)}, {})
+    assert list(results) == ["output"]
+    assert results["output"].tolist() == [2, 2, 2]
+
+
+def test_ieee_arithmetic_is_demanded_for_ieee_types_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise sonnx.NotIeeeError("flushed")
+
+    monkeypatch.setattr("sonnx.evaluate.apply.require_ieee", refuse)
+    with pytest.raises(sonnx.NotIeeeError, match="flushed"):
+        sonnx.clip(ARRAY, F32(0), F32(1))
+    assert sonnx.clip(np.array([7]), 0, 5).tolist() == [5]
+    with pytest.raises(sonnx.RuleError):  # the rules are asked first
+        sonnx.clip(ARRAY, None, F32(1))
+
+
+def test_error_bound_takes_operands_by_position_or_by_name() -> None:
+    by_position = sonnx.error_bound("Clip", ARRAY, F32(0), F32(1))
+    by_name = sonnx.error_bound("Clip", max=F32(1), input=ARRAY, min=F32(0))
+    assert by_position.tolist() == by_name.tolist() == [0, 0, 0]
+    assert sonnx.error_bound("Expand", ARRAY, shape=[2, 3]).shape == (2, 3)
+    bound = sonnx.error_bound("Conv", ONE, W=ONE, B=np.ones(1, F32), **ATTRIBUTES)
+    assert bound.tolist() == sonnx.error_bound("Conv", ONE, ONE, np.ones(1, F32), **ATTRIBUTES).tolist()
+
+
+def test_error_bound_checks_the_rules_of_the_operator() -> None:
+    with pytest.raises(sonnx.RuleError) as caught:
+        sonnx.error_bound("Clip", ARRAY, F32(0))
+    assert [finding.rule for finding in caught.value.findings] == ["clip.max.D1"]
+    with pytest.raises(sonnx.RuleError) as caught:
+        sonnx.error_bound("Conv", ONE, ONE, order="any")
+    assert [finding.rule for finding in caught.value.findings] == ["general.R1"]
+    assert len(caught.value.findings[0].values) == 5  # auto_pad and accumulate have defaults, as in conv
+
+
+@pytest.mark.parametrize("order", ["sequential", "", None, 3])
+def test_error_bound_knows_two_orders(order: Any) -> None:
+    with pytest.raises(ValueError, match='write order="specified" or order="any"'):
+        sonnx.error_bound("Clip", ARRAY, F32(0), F32(1), order=order)
+
+
+def test_error_bound_names_the_operators_there_are() -> None:
+    with pytest.raises(
+        ValueError, match="no operator 'Relu'; there are Clip, Conv, Where, Broadcast, Expand"
+    ):
+        sonnx.error_bound("Relu", ARRAY)
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "keywords", "text"),
+    [
+        ("Clip", 4, {}, "error_bound: Clip takes input, min, max; got 4 operands"),
+        ("Clip", 3, {"low": 1}, "error_bound: Clip takes input, min, max; got 3 operands, low"),
+        ("Clip", 3, {"min": 1}, "error_bound: Clip takes input, min, max; got 3 operands, min"),
+        ("Broadcast", 2, {"X": 1}, "error_bound: Broadcast takes X; got 2 operands, X"),
+        ("Broadcast", 2, {"X0": 1}, "error_bound: Broadcast takes X; got 2 operands, X0"),
+        ("Where", 3, {"strides": 1}, "error_bound: Where takes condition, X, Y; got 3 operands, strides"),
+    ],
+)
+def test_error_bound_refuses_arguments_that_the_operator_does_not_have(
+    name: str, operands: int, keywords: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        sonnx.error_bound(name, *[ARRAY] * operands, **keywords)
+    assert str(caught.value) == text
+
+
+def test_the_bounds_of_broadcast_are_a_tuple_like_its_results() -> None:
+    bounds = sonnx.error_bound("Broadcast", ARRAY, np.ones((2, 1), np.int8))
+    assert [bound.shape for bound in bounds] == [(2, 3), (2, 3)]
+    assert len(sonnx.error_bound("Broadcast", ARRAY)) == 1

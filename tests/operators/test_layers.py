@@ -1,0 +1,103 @@
+"""Engines import operators and never each other; the arrows of the design run one way."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+import sonnx
+
+PACKAGE = Path(sonnx.__file__).parent
+# What each part may import of the package; third parties are not restricted here.
+ALLOWED: Mapping[str, set[str]] = {
+    "model": {"model"},
+    "numeric": {"model", "numeric"},
+    "drawing": {"drawing"},
+    "operators": {"model", "numeric", "operators", "drawing"},
+    "check": {"model", "operators", "check"},
+    "evaluate": {"model", "numeric", "operators", "check", "report", "evaluate"},
+}
+# Who may speak to the engine that executes definitions: the package itself and what prints for people.
+CALLERS = {"__init__", "__main__", "cli", "evaluate", "report"}
+
+
+def part_of(path: Path, package: Path) -> str:
+    """The first folder below the package, or the name of a module that lies directly in it."""
+    inside = path.relative_to(package)
+    return inside.parts[0] if len(inside.parts) > 1 else inside.stem
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Every module that a tree imports, wherever the statement stands; relative imports are refused."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module or ""
+            # `from sonnx import evaluate` imports a part as well.
+            yield from (f"sonnx.{alias.name}" for alias in node.names if node.module == "sonnx")
+
+
+def arrows(package: Path) -> set[tuple[str, str]]:
+    """Pairs of a part and a part it imports; the package as a whole counts as `__init__`."""
+    found = set()
+    for path in package.rglob("*.py"):
+        for module in imported(ast.parse(path.read_text(encoding="utf-8"))):
+            root, *rest = module.split(".")
+            if root == "sonnx":
+                found.add((part_of(path, package), rest[0] if rest else "__init__"))
+    return found
+
+
+def wrong_arrows(found: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Imports against the order of the layers."""
+    against = {(part, other) for part, other in found if part in ALLOWED and other not in ALLOWED[part]}
+    return against | {(part, other) for part, other in found if other == "evaluate" and part not in CALLERS}
+
+
+def test_imports_follow_the_layers() -> None:
+    assert wrong_arrows(arrows(PACKAGE)) == set()
+
+
+def test_every_layer_is_there_to_be_judged() -> None:
+    assert set(ALLOWED) <= {part for part, _ in arrows(PACKAGE)}
+
+
+WRONG = {
+    ("numeric", "import sonnx.operators"): ("numeric", "operators"),
+    ("numeric", "from sonnx.operators.onnx import clip"): ("numeric", "operators"),
+    ("operators", "def f():\n    from sonnx.check.calls import check_call"): ("operators", "check"),
+    ("operators", "import sonnx"): ("operators", "__init__"),
+    ("check", "from sonnx import evaluate"): ("check", "evaluate"),
+    ("check", "from sonnx.numeric.bits import same_bits"): ("check", "numeric"),
+    ("evaluate", "import sonnx.native.kernels"): ("evaluate", "native"),
+    ("evaluate", "from sonnx.emit import c"): ("evaluate", "emit"),
+    ("evaluate", "from sonnx.prove import why3"): ("evaluate", "prove"),
+    ("native", "from sonnx.evaluate.apply import apply"): ("native", "evaluate"),
+    ("model", "from sonnx.numeric.arrays import Array"): ("model", "numeric"),
+}
+
+
+@pytest.mark.parametrize(("part", "text"), WRONG)
+def test_an_import_against_the_layers_is_noticed(part: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / part / "deep").mkdir(parents=True)
+    (tmp_path / part / "deep" / "module.py").write_text(text, encoding="utf-8")
+    assert WRONG[part, text] in wrong_arrows(arrows(tmp_path))
+
+
+def test_an_import_along_the_layers_is_not(tmp_path: Path) -> None:
+    (tmp_path / "operators").mkdir()
+    (tmp_path / "operators" / "module.py").write_text(
+        "import numpy\nfrom sonnx.numeric import bits\n", encoding="utf-8"
+    )
+    (tmp_path / "cli.py").write_text("from sonnx.evaluate.apply import apply\n", encoding="utf-8")
+    assert arrows(tmp_path) == {("operators", "numeric"), ("cli", "evaluate")}
+    assert wrong_arrows(arrows(tmp_path)) == set()
+
+
+def test_a_relative_import_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "cli.py").write_text("from . import report\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="imports are absolute"):
+        arrows(tmp_path)

@@ -1,0 +1,221 @@
+"""The house itself: no operator without its facets, no rule without its fields, no ruling without a test.
+
+Each check is a function that lists complaints, and each has been shown a broken stand-in to complain about.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import sonnx.operators
+from sonnx.model.call import Call
+from sonnx.model.rule import Rule
+from sonnx.operators import GENERAL_RULES, OPERATORS, rules
+
+FOLDERS = Path(sonnx.operators.__file__).parent / "onnx"
+TESTS = Path(__file__).resolve().parents[1]
+FACETS = ("__init__.py", "contract.py", "meaning.py", "accuracy.py", "cases.toml", "page.md", "figures.py")
+IDENTIFIER = re.compile(r"(?P<operator>[a-z]+)(\.(?P<operand>[A-Za-z_]+))?\.[A-Z][1-9][0-9]*")
+RULINGS = [
+    *(f"D-ALL-{n}" for n in range(1, 5)),
+    *(f"D-CLIP-{n}" for n in range(1, 6)),
+    *(f"D-CONV-{n}" for n in range(1, 10)),
+    *(f"D-WHERE-{n}" for n in range(1, 3)),
+    *(f"D-BCAST-{n}" for n in range(1, 4)),
+]
+
+
+def complaints_about_folder(folder: Path, listed: Iterable[str]) -> list[str]:
+    """What an operator's folder lacks."""
+    missing = [f"{folder.name} lacks {facet}" for facet in FACETS if not (folder / facet).is_file()]
+    missing += [f"{folder.name}/{path.name} is empty" for path in folder.glob("*") if not path.stat().st_size]
+    if folder.name not in set(listed):
+        missing.append(f"{folder.name} is not in OPERATORS")
+    if (folder / "__init__.py").is_file() and "OPERATOR" not in names_assigned(folder / "__init__.py"):
+        missing.append(f"{folder.name} has no OPERATOR")
+    return missing
+
+
+def names_assigned(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def complaints_about_rule(rule: Any, operator: str, operands: set[str]) -> list[str]:
+    """What a rule of an operator lacks; `operator` is the name of its folder, or `general`."""
+    found = [f"no {name}" for name in ("statement", "reason") if not str(getattr(rule, name)).endswith(".")]
+    anchor = rule.identifier.replace(".", "-").lower()
+    if rule.page != f"operators/{operator}.md#{anchor}":
+        found.append(f"page {rule.page}")
+    if not isinstance(rule.restricts_onnx, bool) or not callable(rule.predicate):
+        found.append("no flag or no predicate")
+    for name in ("failing", "passing"):
+        example = getattr(rule, name)
+        if not isinstance(example, Call) or operator not in ("general", example.operator.lower()):
+            found.append(f"no {name} example")
+    if any(not re.fullmatch(r"D-[A-Z]+-[1-9]", ruling) for ruling in rule.ruling.split(", ") if ruling):
+        found.append(f"ruling {rule.ruling}")
+    for identifier in (rule.identifier, *rule.also):
+        found += complaints_about_identifier(identifier, operator, operands)
+    return [f"{rule.identifier}: {complaint}" for complaint in found]
+
+
+def complaints_about_identifier(identifier: str, operator: str, operands: set[str]) -> list[str]:
+    match = IDENTIFIER.fullmatch(identifier)
+    if match is None:
+        return [f"identifier {identifier} is not <operator>[.<operand>].<letter><number>"]
+    found = [] if match["operator"] == operator else [f"identifier {identifier} of another operator"]
+    if match["operand"] is not None and match["operand"] not in operands:
+        found.append(f"identifier {identifier} names no operand or attribute")
+    return found
+
+
+def duplicates(identifiers: Iterable[str]) -> list[str]:
+    seen = list(identifiers)
+    return sorted({identifier for identifier in seen if seen.count(identifier) > 1})
+
+
+def unnamed(wanted: Iterable[str], texts: Iterable[str]) -> list[str]:
+    """Which of the identifiers occur in none of the texts; `conv.X.C1` does not occur in `conv.X.C10`."""
+    everything = "\n".join(texts)
+    return [name for name in wanted if not re.search(rf"{re.escape(name)}(?![0-9])", everything)]
+
+
+def other_tests() -> list[str]:
+    """The text of every test file but this one."""
+    paths = [path for path in TESTS.rglob("*.py") if path.resolve() != Path(__file__).resolve()]
+    return [path.read_text(encoding="utf-8") for path in paths]
+
+
+def operator_folders() -> list[Path]:
+    return [path for path in FOLDERS.iterdir() if path.is_dir() and path.name != "__pycache__"]
+
+
+@pytest.mark.parametrize("folder", operator_folders(), ids=lambda folder: folder.name)
+def test_every_operator_folder_has_every_facet_and_is_listed(folder: Path) -> None:
+    assert complaints_about_folder(folder, [op.folder for op in OPERATORS]) == []
+
+
+def test_every_listed_operator_has_its_folder() -> None:
+    assert {op.folder for op in OPERATORS} == {folder.name for folder in operator_folders()}
+
+
+def owners() -> list[tuple[Rule, str, set[str]]]:
+    """Every rule with the folder it belongs to and the names its identifier may speak of."""
+    found: list[tuple[Rule, str, set[str]]] = [(rule, "general", set()) for rule in GENERAL_RULES]
+    for op in OPERATORS:
+        contract = op.contract
+        names = {operand.name for operand in (*contract.inputs, *contract.outputs)}
+        names |= {attribute.name for attribute in contract.attributes}
+        found += [(rule, op.folder, names) for rule in contract.rules]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rule", "operator", "operands"), owners(), ids=[rule.identifier for rule, _, _ in owners()]
+)
+def test_every_rule_has_every_field(rule: Rule, operator: str, operands: set[str]) -> None:
+    assert complaints_about_rule(rule, operator, operands) == []
+
+
+def test_no_identifier_is_used_twice() -> None:
+    assert duplicates(rule.identifier for rule in rules()) == []
+
+
+def test_every_rule_is_named_by_a_test() -> None:
+    assert unnamed((rule.identifier for rule in rules()), other_tests()) == []
+
+
+def test_every_ruling_is_named_by_a_test() -> None:
+    assert unnamed(RULINGS, other_tests()) == []
+
+
+def test_every_ruling_that_a_rule_names_exists() -> None:
+    named = {ruling for rule in rules() for ruling in rule.ruling.split(", ") if ruling}
+    assert named <= set(RULINGS)
+
+
+# --- the checks can fail -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    """A folder that has every facet."""
+    folder = tmp_path / "relu"
+    folder.mkdir()
+    for facet in FACETS:
+        (folder / facet).write_text("OPERATOR = None\n", encoding="utf-8")
+    return folder
+
+
+def test_a_whole_folder_gives_no_complaint(whole: Path) -> None:
+    assert complaints_about_folder(whole, ["relu"]) == []
+
+
+@pytest.mark.parametrize("facet", FACETS)
+def test_a_missing_or_empty_facet_is_refused(whole: Path, facet: str) -> None:
+    (whole / facet).write_text("", encoding="utf-8")
+    assert f"relu/{facet} is empty" in complaints_about_folder(whole, ["relu"])
+    (whole / facet).unlink()
+    assert complaints_about_folder(whole, ["relu"]) == [f"relu lacks {facet}"]
+
+
+def test_an_unlisted_folder_and_one_without_operator_are_refused(whole: Path) -> None:
+    assert complaints_about_folder(whole, ["clip"]) == ["relu is not in OPERATORS"]
+    (whole / "__init__.py").write_text("x = 1\n", encoding="utf-8")
+    assert complaints_about_folder(whole, ["relu"]) == ["relu has no OPERATOR"]
+
+
+GOOD = next(rule for rule in rules() if rule.identifier == "clip.min.D2")
+SPOILT: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    "statement": ({"statement": ""}, "clip.min.D2: no statement"),
+    "reason": ({"reason": "because"}, "clip.min.D2: no reason"),
+    "page": ({"page": "operators/clip.md"}, "clip.min.D2: page operators/clip.md"),
+    "flag": ({"restricts_onnx": None}, "clip.min.D2: no flag or no predicate"),
+    "predicate": ({"predicate": None}, "clip.min.D2: no flag or no predicate"),
+    "failing": ({"failing": None}, "clip.min.D2: no failing example"),
+    "passing": ({"passing": Call("Conv", {})}, "clip.min.D2: no passing example"),
+    "ruling": ({"ruling": "D-CLIP"}, "clip.min.D2: ruling D-CLIP"),
+    "alias": (
+        {"also": ("clip.low.C1",)},
+        "clip.min.D2: identifier clip.low.C1 names no operand or attribute",
+    ),
+    "alias of another": ({"also": ("conv.C1",)}, "clip.min.D2: identifier conv.C1 of another operator"),
+    "alias form": (
+        {"also": ("clip.C",)},
+        "clip.min.D2: identifier clip.C is not <operator>[.<operand>].<letter><number>",
+    ),
+}
+
+
+@pytest.mark.parametrize("part", SPOILT)
+def test_a_rule_that_lacks_a_field_is_refused(part: str) -> None:
+    changes, complaint = SPOILT[part]
+    assert complaints_about_rule(GOOD, "clip", {"input", "min", "max", "output"}) == []
+    stand_in = SimpleNamespace(**{**vars(GOOD), **changes})
+    assert complaints_about_rule(stand_in, "clip", {"input", "min", "max", "output"}) == [complaint]
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    ["clip", "clip.min", "clip.min.d2", "Clip.min.D2", "clip.min.D", "clip.min.D0", "clip.a.b.D2"],
+)
+def test_a_malformed_identifier_is_refused(identifier: str) -> None:
+    stand_in = replace(
+        GOOD, identifier=identifier, page=f"operators/clip.md#{identifier.replace('.', '-').lower()}"
+    )
+    (complaint,) = complaints_about_rule(stand_in, "clip", {"min"})
+    assert "is not <operator>[.<operand>].<letter><number>" in complaint
+
+
+def test_a_duplicate_and_an_untested_identifier_are_noticed() -> None:
+    assert duplicates(["clip.C1", "clip.C2", "clip.C1"]) == ["clip.C1"]
+    assert unnamed(["clip.C1", "D-CONV-1"], ["clip.C10", "clipxC1 D-CONV-12"]) == ["clip.C1", "D-CONV-1"]
+    assert unnamed(["clip.C1", "D-CONV-1"], ['["clip.C1"]', "# D-CONV-1."]) == []
