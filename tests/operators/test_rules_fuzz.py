@@ -19,7 +19,7 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.operators import OPERATORS, rules
 from sonnx.report.text import findings_text
 
-FUZZ = settings(deadline=None, max_examples=150)
+FUZZ = settings(deadline=None, max_examples=100)
 
 NUMBERS = st.one_of(
     st.integers(-3, 4),

@@ -13,7 +13,7 @@ from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators import WHERE
 
-LAWS = settings(deadline=None, max_examples=20)
+LAWS = settings(deadline=None, max_examples=12)
 SHAPES = st.sampled_from([(), (0,), (5,), (2, 3), (2, 0, 3), (1, 2, 1, 3), (1, 2, 1, 1, 2, 1, 1, 2)])
 
 

@@ -38,7 +38,8 @@ def quickly(x: Array, out: Array, *, low: Array, high: Array) -> None:
     Implementations of clipping differ on NaN and on zeros of unlike sign; those elements are decided by
     `cases`. Everywhere else comparisons single out one of three values, and each is one sequence of bits.
     """
-    if x.dtype == object:
+    # Between zeros of unlike sign every element is doubtful, not only a zero.
+    if x.dtype == object or low == high == 0:
         out[...] = cases(x, low=low, high=high)
         return
     np.clip(x, low, high, out=out)  # noqa: TID251  doubtful elements are decided below
