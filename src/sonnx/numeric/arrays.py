@@ -93,7 +93,8 @@ def describe(value: Any) -> tuple[TensorType, Array | None]:
     if isinstance(value, np.ma.MaskedArray):
         return TensorType(None, value.shape, foreign="masked array"), None
     if hasattr(value, "nnz") and hasattr(value, "toarray"):
-        return TensorType(_DTYPE.get(value.dtype), tuple(value.shape), sparse=True), None
+        named = {str(held): dtype for held, dtype in _DTYPE.items()}
+        return TensorType(named.get(str(value.dtype)), tuple(value.shape), sparse=True), None
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return _describe_array(np.asanyarray(value))
     dtype = _PYTHON_SCALARS.get(type(value))
