@@ -1,14 +1,11 @@
 """A small site, complete and in order, for tests to break in one place each."""
 
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-# `docs` lies beside `tests`; only `python -m pytest` finds it without this.
-sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["NO_MKDOCS_2_WARNING"] = "1"
 
 from docs.build import Inputs, Places

@@ -6,7 +6,6 @@ Each check is a function that lists complaints, and each has been shown a broken
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -199,7 +198,7 @@ SPOILT: Mapping[str, tuple[Mapping[str, Any], str]] = {
 def test_a_rule_that_lacks_a_field_is_refused(part: str) -> None:
     changes, complaint = SPOILT[part]
     assert complaints_about_rule(GOOD, "clip", {"input", "min", "max", "output"}) == []
-    stand_in = SimpleNamespace(**{**vars(GOOD), **changes})
+    stand_in = SimpleNamespace(**{**vars(GOOD), "page": GOOD.page, **changes})
     assert complaints_about_rule(stand_in, "clip", {"input", "min", "max", "output"}) == [complaint]
 
 
@@ -208,9 +207,8 @@ def test_a_rule_that_lacks_a_field_is_refused(part: str) -> None:
     ["clip", "clip.min", "clip.min.d2", "Clip.min.D2", "clip.min.D", "clip.min.D0", "clip.a.b.D2"],
 )
 def test_a_malformed_identifier_is_refused(identifier: str) -> None:
-    stand_in = replace(
-        GOOD, identifier=identifier, page=f"operators/clip.md#{identifier.replace('.', '-').lower()}"
-    )
+    page = f"operators/clip.md#{identifier.replace('.', '-').lower()}"
+    stand_in = SimpleNamespace(**{**vars(GOOD), "identifier": identifier, "page": page})
     (complaint,) = complaints_about_rule(stand_in, "clip", {"min"})
     assert "is not <operator>[.<operand>].<letter><number>" in complaint
 

@@ -42,9 +42,13 @@ class Rule:
     predicate: Predicate
     failing: Call
     passing: Call
-    page: str
     also: tuple[str, ...] = ()
     ruling: str = ""
+
+    @property
+    def page(self) -> str:
+        """Where the rule is printed: the page of its operator and the anchor there."""
+        return f"operators/{self.identifier.split('.')[0]}.md#{self.identifier.lower().replace('.', '-')}"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from sonnx.model.call import ABSENT, Call, call
 from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
 
-_PAGE = "operators/general.md"
 _CLIP = {"input": "float[2,3]", "min": "float[]", "max": "float[]"}
 _CONV = {"X": "float[1,1,4,4]", "W": "float[1,1,3,3]"}
 _EXPLICIT = {
@@ -68,7 +67,6 @@ RULES = (
         _attributes_given,
         failing=call("Conv", _CONV, {**_EXPLICIT, "strides": ABSENT}),
         passing=call("Conv", _CONV, _EXPLICIT),
-        page=f"{_PAGE}#general-r1",
         ruling="D-ALL-3",
     ),
     Rule(
@@ -79,7 +77,6 @@ RULES = (
         _typed,
         failing=call("Clip", {**_CLIP, "input": "float[batch,3]"}),
         passing=call("Clip", _CLIP),
-        page=f"{_PAGE}#general-r2",
         ruling="D-ALL-3",
     ),
     Rule(
@@ -90,7 +87,6 @@ RULES = (
         _known_types,
         failing=call("Clip", {**_CLIP, "input": "longdouble[2,3]"}),
         passing=call("Clip", {"input": "double[2,3]", "min": "double[]", "max": "double[]"}),
-        page=f"{_PAGE}#general-r3",
         ruling="D-ALL-2, D-ALL-3",
     ),
     Rule(
@@ -101,7 +97,6 @@ RULES = (
         _dense,
         failing=call("Clip", {**_CLIP, "input": "sparse float[2,3]"}),
         passing=call("Clip", _CLIP),
-        page=f"{_PAGE}#general-r4",
         ruling="D-ALL-3",
     ),
 )

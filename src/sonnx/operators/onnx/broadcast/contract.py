@@ -14,7 +14,6 @@ TYPES = (DType.REAL, *IEEE, *INTEGERS, DType.STRING, DType.BOOL)
 # Tensors are counted from 0 by a number below 2^31 - 1 in the source document.
 MOST_TENSORS = 2**31 - 1
 
-_PAGE = "operators/broadcast.md"
 _GOOD = {"X0": "float[3]", "X1": "float[2,1]"}
 
 
@@ -77,7 +76,6 @@ RULES = (
         _sizes_agree,
         failing=call("Broadcast", {"X0": "float[1]", "X1": "float[0]"}),
         passing=call("Broadcast", _GOOD),
-        page=f"{_PAGE}#broadcast-c1",
         ruling="D-BCAST-2",
     ),
     Rule(
@@ -88,7 +86,6 @@ RULES = (
         _some_tensor,
         failing=call("Broadcast", {}),
         passing=call("Broadcast", {"X0": "float[3]"}),
-        page=f"{_PAGE}#broadcast-d1",
         ruling="D-BCAST-1",
     ),
     Rule(
@@ -99,7 +96,6 @@ RULES = (
         _types,
         failing=call("Broadcast", {**_GOOD, "X1": "complex64[2,1]"}),
         passing=call("Broadcast", {"X0": "string[3]", "X1": "bool[2,1]"}),
-        page=f"{_PAGE}#broadcast-d2",
         ruling="D-BCAST-1",
     ),
     Rule(
@@ -110,7 +106,6 @@ RULES = (
         addressable(_common_shapes),
         failing=call("Broadcast", {"X0": "float[1073741824,1]", "X1": "float[1073741824]"}),
         passing=call("Broadcast", _GOOD),
-        page=f"{_PAGE}#broadcast-d3",
         ruling="D-ALL-3",
     ),
 )

@@ -19,7 +19,6 @@ from sonnx.operators.shared.predicates import (
 
 TYPES = (DType.REAL, *IEEE, *INTEGERS)
 
-_PAGE = "operators/clip.md"
 _GOOD = {"input": "float[2,3]", "min": "float[]", "max": "float[]"}
 
 
@@ -58,7 +57,6 @@ def _bound_rules(bound: str) -> tuple[Rule, ...]:
             same_type(bound, "input"),
             failing=call("Clip", {**_GOOD, bound: "double[]"}),
             passing=call("Clip", _GOOD),
-            page=f"{_PAGE}#clip-{bound}-c1",
             also=("clip.input.C2",),
             ruling="D-CLIP-4",
         ),
@@ -70,7 +68,6 @@ def _bound_rules(bound: str) -> tuple[Rule, ...]:
             _given(bound),
             failing=call("Clip", absent),
             passing=call("Clip", _GOOD),
-            page=f"{_PAGE}#clip-{bound}-d1",
             ruling="D-CLIP-4",
         ),
         Rule(
@@ -81,7 +78,6 @@ def _bound_rules(bound: str) -> tuple[Rule, ...]:
             _scalar(bound),
             failing=call("Clip", {**_GOOD, bound: "float[1]"}),
             passing=call("Clip", _GOOD),
-            page=f"{_PAGE}#clip-{bound}-d2",
             ruling="D-CLIP-4",
         ),
     )
@@ -96,7 +92,6 @@ RULES = (
         one_of("input", TYPES),
         failing=call("Clip", {"input": "bfloat16[2,3]", "min": "bfloat16[]", "max": "bfloat16[]"}),
         passing=call("Clip", {"input": "int16[2,3]", "min": "int16[]", "max": "int16[]"}),
-        page=f"{_PAGE}#clip-input-d1",
         ruling="D-CLIP-3",
     ),
     *_bound_rules("min"),
@@ -109,7 +104,6 @@ RULES = (
         declared_shape("output", lambda call: sizes(call, "input"), "input"),
         failing=call("Clip", _GOOD, outputs={"output": "float[3,2]"}),
         passing=call("Clip", _GOOD, outputs={"output": "float[2,3]"}),
-        page=f"{_PAGE}#clip-output-c1",
         also=("clip.input.C1",),
     ),
     Rule(
@@ -120,7 +114,6 @@ RULES = (
         declared_type("output", "input"),
         failing=call("Clip", _GOOD, outputs={"output": "double[2,3]"}),
         passing=call("Clip", _GOOD, outputs={"output": "float[2,3]"}),
-        page=f"{_PAGE}#clip-output-c2",
         also=("clip.input.C2",),
     ),
 )

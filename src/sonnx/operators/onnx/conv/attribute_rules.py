@@ -6,7 +6,7 @@ from typing import Any
 from sonnx.model.call import ABSENT, Call, call
 from sonnx.model.rule import Broken, Predicate, Rule, Shown
 from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, group
-from sonnx.operators.onnx.conv.rules import ATTRIBUTES, GOOD, PAGE, PASSING
+from sonnx.operators.onnx.conv.rules import ATTRIBUTES, GOOD, PASSING
 from sonnx.operators.shared.predicates import elements, integers, is_integer, show, sizes, written
 
 ACCUMULATE = ("separate", "fused")
@@ -108,7 +108,6 @@ def _rule(
     ruling: str = "",
     passing: Call = PASSING,
 ) -> Rule:
-    anchor = identifier.lower().replace(".", "-")
     return Rule(
         identifier,
         statement,
@@ -117,7 +116,6 @@ def _rule(
         predicate,
         failing,
         passing,
-        page=f"{PAGE}#{anchor}",
         ruling=ruling,
     )
 

@@ -21,7 +21,6 @@ from sonnx.operators.shared.predicates import (
 
 TYPES = (DType.REAL, *IEEE)
 
-PAGE = "operators/conv.md"
 GOOD = {"X": "float[1,2,5,5]", "W": "float[3,2,3,3]", "B": "float[3]"}
 ATTRIBUTES: dict[str, Any] = {
     "strides": (1, 1),
@@ -122,7 +121,6 @@ OPERAND_RULES = (
         _rank("X", RANK, "batch, channels, lines, columns"),
         failing=_failing(X="float[1,2,5]"),
         passing=PASSING,
-        page=f"{PAGE}#conv-x-c1",
         ruling="D-CONV-7",
     ),
     Rule(
@@ -133,7 +131,6 @@ OPERAND_RULES = (
         _channels_agree,
         failing=_failing(X="float[1,4,5,5]"),
         passing=PASSING,
-        page=f"{PAGE}#conv-x-c2",
         also=("conv.W.C1",),
         ruling="D-CONV-2",
     ),
@@ -145,7 +142,6 @@ OPERAND_RULES = (
         _kernel_fits,
         failing=_failing(X="float[1,2,5,0]"),
         passing=PASSING,
-        page=f"{PAGE}#conv-x-c3",
         also=_SHAPE_LABELS,
         ruling="D-CONV-1",
     ),
@@ -157,7 +153,6 @@ OPERAND_RULES = (
         _denoted("X", _X_AXES),
         failing=_failing(X="float[1,2,5,5] as DATA_BATCH,DATA_FEATURE,DATA_FEATURE,DATA_CHANNEL"),
         passing=_failing(X=f"float[1,2,5,5] as {','.join(_X_AXES)}"),
-        page=f"{PAGE}#conv-x-c4",
     ),
     Rule(
         "conv.X.D1",
@@ -167,7 +162,6 @@ OPERAND_RULES = (
         one_of("X", TYPES),
         failing=_failing(X="int32[1,2,5,5]", W="int32[3,2,3,3]", B="int32[3]"),
         passing=_failing(X="double[1,2,5,5]", W="double[3,2,3,3]", B="double[3]"),
-        page=f"{PAGE}#conv-x-d1",
         ruling="D-CONV-7",
     ),
     Rule(
@@ -181,7 +175,6 @@ OPERAND_RULES = (
             W="float[3,2,3,3] as FILTER_IN_CHANNEL,FILTER_OUT_CHANNEL,FILTER_SPATIAL,FILTER_SPATIAL"
         ),
         passing=_failing(W=f"float[3,2,3,3] as {','.join(_W_AXES)}"),
-        page=f"{PAGE}#conv-w-c3",
     ),
     Rule(
         "conv.W.D1",
@@ -191,7 +184,6 @@ OPERAND_RULES = (
         _rank("W", RANK, "output channels, channels a group, lines, columns"),
         failing=_failing(W="float[3,2,3]"),
         passing=PASSING,
-        page=f"{PAGE}#conv-w-d1",
         ruling="D-CONV-2",
     ),
     Rule(
@@ -202,7 +194,6 @@ OPERAND_RULES = (
         same_type("W", "X"),
         failing=_failing(W="double[3,2,3,3]"),
         passing=PASSING,
-        page=f"{PAGE}#conv-w-d2",
         ruling="D-ALL-3",
     ),
     Rule(
@@ -213,7 +204,6 @@ OPERAND_RULES = (
         _bias_length,
         failing=_failing(B="float[2]"),
         passing=PASSING,
-        page=f"{PAGE}#conv-b-c1",
         ruling="D-CONV-4",
     ),
     Rule(
@@ -224,7 +214,6 @@ OPERAND_RULES = (
         _rank("B", 1, "one value per output channel"),
         failing=_failing(B="float[3,1]"),
         passing=PASSING,
-        page=f"{PAGE}#conv-b-d1",
         ruling="D-CONV-4",
     ),
     Rule(
@@ -235,7 +224,6 @@ OPERAND_RULES = (
         same_type("B", "X"),
         failing=_failing(B="double[3]"),
         passing=PASSING,
-        page=f"{PAGE}#conv-b-d2",
         ruling="D-ALL-3",
     ),
     Rule(
@@ -246,7 +234,6 @@ OPERAND_RULES = (
         declared_shape("Y", output_shape, "X", "W"),
         failing=_declared("float[1,3,4,4]"),
         passing=_declared("float[1,3,5,5]"),
-        page=f"{PAGE}#conv-y-c1",
         also=("conv.X.C3",),
         ruling="D-CONV-1",
     ),
@@ -258,7 +245,6 @@ OPERAND_RULES = (
         declared_type("Y", "X"),
         failing=_declared("double[1,3,5,5]"),
         passing=_declared("float[1,3,5,5]"),
-        page=f"{PAGE}#conv-y-d1",
         ruling="D-CONV-6",
     ),
     Rule(
@@ -269,7 +255,6 @@ OPERAND_RULES = (
         addressable(_made_shapes, "X", "W"),
         failing=call("Conv", GOOD, {**ATTRIBUTES, "pads": (2**60, 1, 1, 1)}),
         passing=PASSING,
-        page=f"{PAGE}#conv-y-d2",
         ruling="D-ALL-3",
     ),
 )

@@ -19,7 +19,6 @@ from sonnx.operators.shared.predicates import (
     written,
 )
 
-_PAGE = "operators/expand.md"
 _GOOD = {"input": "float[3,1]", "shape": "int64[3]"}
 _SHAPE = {"shape": (2, 1, 6)}
 
@@ -88,7 +87,6 @@ RULES = (
         _agrees,
         failing=call("Expand", {**_GOOD, "input": "float[2,1]"}, constants={"shape": (2, 3, 6)}),
         passing=call("Expand", _GOOD, constants=_SHAPE),
-        page=f"{_PAGE}#expand-shape-c1",
         ruling="D-BCAST-2",
     ),
     Rule(
@@ -99,7 +97,6 @@ RULES = (
         _vector,
         failing=call("Expand", {**_GOOD, "shape": "int32[3]"}, constants=_SHAPE),
         passing=call("Expand", _GOOD, constants=_SHAPE),
-        page=f"{_PAGE}#expand-shape-d1",
         ruling="D-ALL-3",
     ),
     Rule(
@@ -110,7 +107,6 @@ RULES = (
         _sizes,
         failing=call("Expand", _GOOD, constants={"shape": (2, -1, 6)}),
         passing=call("Expand", _GOOD, constants=_SHAPE),
-        page=f"{_PAGE}#expand-shape-d2",
         ruling="D-ALL-3",
     ),
     Rule(
@@ -121,7 +117,6 @@ RULES = (
         _constant,
         failing=call("Expand", _GOOD),
         passing=call("Expand", _GOOD, constants=_SHAPE),
-        page=f"{_PAGE}#expand-shape-d3",
         ruling="D-ALL-3",
     ),
     Rule(
@@ -132,7 +127,6 @@ RULES = (
         addressable(_output_shapes, "input"),
         failing=call("Expand", {**_GOOD, "shape": "int64[2]"}, constants={"shape": (3, 2**60)}),
         passing=call("Expand", _GOOD, constants=_SHAPE),
-        page=f"{_PAGE}#expand-shape-d4",
         ruling="D-ALL-3",
     ),
     Rule(
@@ -143,7 +137,6 @@ RULES = (
         declared_shape("output", _output_shape, "input"),
         failing=call("Expand", _GOOD, outputs={"output": "float[2,1,6]"}, constants=_SHAPE),
         passing=call("Expand", _GOOD, outputs={"output": "float[2,3,6]"}, constants=_SHAPE),
-        page=f"{_PAGE}#expand-output-d1",
         ruling="D-ALL-3",
     ),
     Rule(
@@ -154,7 +147,6 @@ RULES = (
         declared_type("output", "input"),
         failing=call("Expand", _GOOD, outputs={"output": "double[2,3,6]"}, constants=_SHAPE),
         passing=call("Expand", _GOOD, outputs={"output": "float[2,3,6]"}, constants=_SHAPE),
-        page=f"{_PAGE}#expand-output-d2",
         ruling="D-ALL-4",
     ),
 )

@@ -18,7 +18,6 @@ from sonnx.operators.shared.predicates import (
     written,
 )
 
-_PAGE = "operators/where.md"
 _NAMES = ("condition", "X", "Y")
 _GOOD = {"condition": "bool[2,3]", "X": "float[2,3]", "Y": "float[2,3]"}
 
@@ -68,7 +67,6 @@ RULES = (
         _dense,
         failing=call("Where", {**_GOOD, "X": "sparse float[2,3]"}),
         passing=call("Where", _GOOD),
-        page=f"{_PAGE}#where-r1",
         ruling="D-ALL-3",
     ),
     Rule(
@@ -79,7 +77,6 @@ RULES = (
         _one_shape,
         failing=call("Where", {**_GOOD, "Y": "float[4,3]"}),
         passing=call("Where", _GOOD),
-        page=f"{_PAGE}#where-r2",
         also=("where.condition.C1", "where.X.C1", "where.Y.C1"),
         ruling="D-WHERE-1",
     ),
@@ -91,7 +88,6 @@ RULES = (
         same_type("Y", "X"),
         failing=call("Where", {**_GOOD, "Y": "double[2,3]"}),
         passing=call("Where", _GOOD),
-        page=f"{_PAGE}#where-r3",
         ruling="D-WHERE-1",
     ),
     Rule(
@@ -102,7 +98,6 @@ RULES = (
         _no_broadcasting,
         failing=call("Where", {**_GOOD, "condition": "bool[1,3]"}),
         passing=call("Where", _GOOD),
-        page=f"{_PAGE}#where-r4",
         ruling="D-WHERE-1",
     ),
     Rule(
@@ -113,7 +108,6 @@ RULES = (
         _boolean,
         failing=call("Where", {**_GOOD, "condition": "uint8[2,3]"}),
         passing=call("Where", _GOOD),
-        page=f"{_PAGE}#where-condition-d1",
         ruling="D-WHERE-1",
     ),
     Rule(
@@ -124,7 +118,6 @@ RULES = (
         declared_shape("output", lambda call: sizes(call, "X"), "X"),
         failing=call("Where", _GOOD, outputs={"output": "float[6]"}),
         passing=call("Where", _GOOD, outputs={"output": "float[2,3]"}),
-        page=f"{_PAGE}#where-output-c1",
     ),
     Rule(
         "where.output.D1",
@@ -134,7 +127,6 @@ RULES = (
         declared_type("output", "X"),
         failing=call("Where", _GOOD, outputs={"output": "double[2,3]"}),
         passing=call("Where", _GOOD, outputs={"output": "float[2,3]"}),
-        page=f"{_PAGE}#where-output-d1",
         ruling="D-WHERE-2",
     ),
 )
