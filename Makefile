@@ -55,4 +55,5 @@ format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 
 clean:
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf $(VENV) build site .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

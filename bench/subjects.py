@@ -45,7 +45,7 @@ def image(rng: np.random.Generator, channels: int, size: int) -> tuple[Array, Ar
 def onnx_reference(X: Array, W: Array, B: Array) -> Callable[[], object]:
     """The same convolution by the ONNX reference evaluator."""
     from onnx import TensorProto, helper  # noqa: PLC0415  a witness, loaded where it is asked
-    from onnx.reference import ReferenceEvaluator  # noqa: PLC0415
+    from onnx.reference import ReferenceEvaluator  # noqa: PLC0415  likewise
 
     node = helper.make_node("Conv", ["X", "W", "B"], ["Y"], **PLAIN)
     operands = {"X": X, "W": W, "B": B}

@@ -67,7 +67,7 @@ def _operands(contract: Contract) -> str:
         for side, operands in sides
         for operand in operands
     ]
-    return table(("name", "role", "symbol", "meaning", "types", "optional in ONNX"), rows)
+    return table(("name", "role", "symbol", "meaning", "types", "may be absent"), rows)
 
 
 def _attributes(contract: Contract) -> str:

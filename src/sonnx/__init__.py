@@ -8,12 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sonnx.evaluate.functions import broadcast, clip, conv, error_bound, expand, where
-    from sonnx.model.rule import Finding, Rule, RuleError
+    from sonnx.evaluate.functions import broadcast, clip, conv, error_bound, expand, output_types, where
+    from sonnx.model.rule import Finding, Rule, RuleError, Shown
+    from sonnx.model.tensor_type import TensorType
     from sonnx.numeric.arrays import RealArray
     from sonnx.numeric.bits import same_bits, ulp_distance
     from sonnx.numeric.environment import NotIeeeError
-    from sonnx.numeric.literals import format_float
+    from sonnx.numeric.literals import format_float, parse_literal
     from sonnx.numeric.real import real
     from sonnx.operators import rules
 
@@ -26,15 +27,19 @@ _HOMES = {
     "conv": "sonnx.evaluate.functions",
     "error_bound": "sonnx.evaluate.functions",
     "expand": "sonnx.evaluate.functions",
+    "output_types": "sonnx.evaluate.functions",
     "where": "sonnx.evaluate.functions",
     "Finding": "sonnx.model.rule",
     "Rule": "sonnx.model.rule",
     "RuleError": "sonnx.model.rule",
+    "Shown": "sonnx.model.rule",
+    "TensorType": "sonnx.model.tensor_type",
     "RealArray": "sonnx.numeric.arrays",
     "same_bits": "sonnx.numeric.bits",
     "ulp_distance": "sonnx.numeric.bits",
     "NotIeeeError": "sonnx.numeric.environment",
     "format_float": "sonnx.numeric.literals",
+    "parse_literal": "sonnx.numeric.literals",
     "real": "sonnx.numeric.real",
     "rules": "sonnx.operators",
 }
@@ -45,12 +50,16 @@ __all__ = [
     "RealArray",
     "Rule",
     "RuleError",
+    "Shown",
+    "TensorType",
     "broadcast",
     "clip",
     "conv",
     "error_bound",
     "expand",
     "format_float",
+    "output_types",
+    "parse_literal",
     "real",
     "rules",
     "same_bits",

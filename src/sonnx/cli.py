@@ -30,7 +30,7 @@ def main() -> None:
 
 @main.command()
 def tour() -> None:
-    """Show the operators at work: values, special values, exact results."""
+    """Show the operators at work."""
     from sonnx.report.tour import print_tour  # noqa: PLC0415  see above
 
     print_tour(_console())
@@ -39,9 +39,12 @@ def tour() -> None:
 @main.command()
 @click.argument("operator", required=False)
 def rules(operator: str | None) -> None:
-    """List the rules of the profile, or of one OPERATOR such as Conv."""
+    """List the rules, or those of one OPERATOR.
+
+    OPERATOR is a name such as Conv, or `general` for the rules that hold for all.
+    """
     from sonnx.operators import rules as listed  # noqa: PLC0415  see above
-    from sonnx.report.rules import rules_table  # noqa: PLC0415
+    from sonnx.report.rules import rules_table  # noqa: PLC0415  see above
 
     try:
         found = listed(operator)
@@ -53,7 +56,10 @@ def rules(operator: str | None) -> None:
 @main.command()
 @click.argument("rule")
 def explain(rule: str) -> None:
-    """Explain one RULE, such as conv.pads.C2: what it says, why, and how it is broken."""
+    """Explain one RULE, such as conv.pads.C2.
+
+    Prints what it says, why, and a call that breaks it.
+    """
     from sonnx.report.rules import explanation  # noqa: PLC0415  see above
 
     for found in _matching(rule):
@@ -71,7 +77,7 @@ def _matching(name: str) -> "list[Rule]":
         return [everything[name]]
     stated = [rule for rule in everything.values() if name in rule.also]
     if not stated:
-        near = get_close_matches(name, everything, n=3, cutoff=0.4)
+        near = get_close_matches(name, everything, n=3, cutoff=0.6)
         advice = f"; did you mean {', '.join(near)}?" if near else "; `sonnx rules` lists all"
         raise click.UsageError(f"there is no rule {name!r}{advice}")
     return stated

@@ -1,5 +1,7 @@
 """The public functions: what they accept, and what `error_bound` makes of its arguments."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 import sonnx
 from sonnx.evaluate.apply import apply
+from sonnx.model.dtype import DType
 from sonnx.operators import CLIP
 
 F32 = np.float32
@@ -81,12 +84,12 @@ def test_error_bound_names_the_operators_there_are() -> None:
 @pytest.mark.parametrize(
     ("name", "operands", "keywords", "text"),
     [
-        ("Clip", 4, {}, "error_bound: Clip takes input, min, max; got 4 operands"),
-        ("Clip", 3, {"low": 1}, "error_bound: Clip takes input, min, max; got 3 operands, low"),
-        ("Clip", 3, {"min": 1}, "error_bound: Clip takes input, min, max; got 3 operands, min"),
-        ("Broadcast", 2, {"X": 1}, "error_bound: Broadcast takes X; got 2 operands, X"),
-        ("Broadcast", 2, {"X0": 1}, "error_bound: Broadcast takes X; got 2 operands, X0"),
-        ("Where", 3, {"strides": 1}, "error_bound: Where takes condition, X, Y; got 3 operands, strides"),
+        ("Clip", 4, {}, "error_bound: Clip takes input, min, max, not 4 operands"),
+        ("Clip", 3, {"low": 1}, "error_bound: Clip takes input, min, max, not low"),
+        ("Clip", 3, {"min": 1}, "error_bound: Clip takes input, min, max, not min"),
+        ("Broadcast", 2, {"X": 1}, "error_bound: Broadcast takes X, not X"),
+        ("Broadcast", 2, {"X0": 1}, "error_bound: Broadcast takes X, not X0"),
+        ("Where", 3, {"strides": 1}, "error_bound: Where takes condition, X, Y, not strides"),
     ],
 )
 def test_error_bound_refuses_arguments_that_the_operator_does_not_have(
@@ -101,3 +104,42 @@ def test_the_bounds_of_broadcast_are_a_tuple_like_its_results() -> None:
     bounds = sonnx.error_bound("Broadcast", ARRAY, np.ones((2, 1), np.int8))
     assert [bound.shape for bound in bounds] == [(2, 3), (2, 3)]
     assert len(sonnx.error_bound("Broadcast", ARRAY)) == 1
+
+
+def test_output_types_are_found_from_types_and_attributes_alone() -> None:
+    # By hand: (8 + 1 + 0 - 3) // 2 + 1 = 4 lines, (9 + 0 + 1 - 3) // 1 + 1 = 8 columns.
+    found = sonnx.output_types(
+        "Conv",
+        X="float[2,3,8,9]",
+        W="float[5,3,3,3]",
+        strides=[2, 1],
+        pads=[1, 0, 0, 1],
+        dilations=[1, 1],
+        group=1,
+        kernel_shape=[3, 3],
+    )
+    assert {name: str(kind) for name, kind in found.items()} == {"Y": "float[2,5,4,8]"}
+    found = sonnx.output_types("Expand", input=sonnx.TensorType(DType.STRING, (3, 1)), shape=[2, 1, 6])
+    assert str(found["output"]) == "string[2,3,6]"
+    found = sonnx.output_types("broadcast", X0="bool[3]", X1="real[2,1]")
+    assert {name: str(kind) for name, kind in found.items()} == {"Z0": "bool[2,3]", "Z1": "real[2,3]"}
+
+
+def test_output_types_asks_the_same_rules_as_the_operator() -> None:
+    with pytest.raises(sonnx.RuleError) as caught:
+        sonnx.output_types("Where", condition="bool[1]", X="float[2]", Y="float[2]")
+    assert [finding.rule for finding in caught.value.findings] == ["where.R4"]
+    with pytest.raises(sonnx.RuleError) as caught:
+        sonnx.output_types("Expand", input="float[3]", shape="int64[2]")
+    assert [finding.rule for finding in caught.value.findings] == ["expand.shape.D3"]
+    with pytest.raises(ValueError, match="not a tensor type: 'float\\(3\\)'"):
+        sonnx.output_types("Clip", input="float(3)")
+
+
+def test_a_rule_error_survives_copying_and_the_way_to_another_process() -> None:
+    with pytest.raises(sonnx.RuleError) as caught:
+        sonnx.clip(np.zeros(3, np.float32), np.float64(0), np.float32(1))
+    for copied in (pickle.loads(pickle.dumps(caught.value)), copy.deepcopy(caught.value)):
+        assert type(copied) is sonnx.RuleError
+        assert copied.findings == caught.value.findings
+        assert str(copied) == str(caught.value)

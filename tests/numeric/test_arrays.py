@@ -200,7 +200,7 @@ def test_scalars_have_one_type_each_and_no_axes(value: Any, dtype: DType) -> Non
         (2**63, "Python int[]"),
         (-(2**63) - 1, "Python int[]"),
         ([1.0], "Python list"),
-        (None, "Python NoneType"),
+        (None, "absent"),
         (b"a", "Python bytes"),
         (np.bytes_(b"a"), "NumPy |S1[]"),
     ],

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonnx.model.dtype import DType
-from sonnx.numeric.literals import format_float, parse
+from sonnx.numeric.literals import format_float, parse_literal
 
 HELD: dict[DType, Any] = {DType.FLOAT16: np.float16, DType.FLOAT: np.float32, DType.DOUBLE: np.float64}
 
@@ -33,19 +33,19 @@ def plain(text: str) -> str:
 def test_every_float16_reads_back_to_the_same_bits() -> None:
     for pattern in range(2**16):
         text = format_float(number(pattern, DType.FLOAT16))
-        assert bits(parse(text, DType.FLOAT16)) == pattern, text
+        assert bits(parse_literal(text, DType.FLOAT16)) == pattern, text
 
 
 @settings(deadline=None, max_examples=1000)
 @given(st.integers(0, 2**32 - 1))
 def test_every_float_reads_back_to_the_same_bits(pattern: int) -> None:
-    assert bits(parse(format_float(number(pattern, DType.FLOAT)), DType.FLOAT)) == pattern
+    assert bits(parse_literal(format_float(number(pattern, DType.FLOAT)), DType.FLOAT)) == pattern
 
 
 @settings(deadline=None, max_examples=1000)
 @given(st.integers(0, 2**64 - 1))
 def test_every_double_reads_back_to_the_same_bits(pattern: int) -> None:
-    assert bits(parse(format_float(number(pattern, DType.DOUBLE)), DType.DOUBLE)) == pattern
+    assert bits(parse_literal(format_float(number(pattern, DType.DOUBLE)), DType.DOUBLE)) == pattern
 
 
 @settings(deadline=None, max_examples=500)
@@ -70,7 +70,7 @@ def test_hexadecimal_floats_are_read_as_python_reads_them(top: int, exponent: in
         expected = float.fromhex(text)
     except OverflowError:
         expected = -np.inf if top < 0 else np.inf
-    assert bits(parse(text, DType.DOUBLE)) == bits(np.float64(expected))
+    assert bits(parse_literal(text, DType.DOUBLE)) == bits(np.float64(expected))
 
 
 @settings(deadline=None, max_examples=500)
@@ -79,7 +79,7 @@ def test_hexadecimal_floats_are_read_as_python_reads_them(top: int, exponent: in
     | st.floats(allow_nan=False, allow_infinity=False)
 )
 def test_decimals_are_read_as_python_reads_them(value: Any) -> None:
-    assert bits(parse(str(value), DType.DOUBLE)) == bits(np.float64(float(str(value))))
+    assert bits(parse_literal(str(value), DType.DOUBLE)) == bits(np.float64(float(str(value))))
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_literals_are_written_so(value: Any, text: str) -> None:
 def test_literals_are_read_so(text: str, dtype: DType, pattern: int | None) -> None:
     if pattern is None:
         with pytest.raises(ValueError, match="no decimal number"):
-            parse(text, dtype)
+            parse_literal(text, dtype)
     else:
-        assert bits(parse(text, dtype)) == pattern
-        assert parse(text, dtype).dtype == HELD[dtype]
+        assert bits(parse_literal(text, dtype)) == pattern
+        assert parse_literal(text, dtype).dtype == HELD[dtype]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_literals_are_read_so(text: str, dtype: DType, pattern: int | None) -> N
 )
 def test_what_is_no_literal_of_the_type_is_refused(text: str, dtype: DType, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        parse(text, dtype)
+        parse_literal(text, dtype)
     assert len(str(caught.value)) < 250
 
 
@@ -184,16 +184,22 @@ def test_what_is_no_literal_of_the_type_is_refused(text: str, dtype: DType, mess
     ],
 )
 def test_integers_are_read_to_their_ends(text: str, dtype: DType, value: Any) -> None:
-    assert parse(text, dtype) == value
-    assert parse(text, dtype).dtype == value.dtype
+    assert parse_literal(text, dtype) == value
+    assert parse_literal(text, dtype).dtype == value.dtype
 
 
 def test_reals_are_read_exactly() -> None:
-    assert parse("0.1", DType.REAL) == Fraction(1, 10)
-    assert type(parse("1/3", DType.REAL)) is Fraction
+    assert parse_literal("0.1", DType.REAL) == Fraction(1, 10)
+    assert type(parse_literal("1/3", DType.REAL)) is Fraction
 
 
 @pytest.mark.parametrize("value", [1, "1.0", np.zeros(2), np.longdouble(1), np.int8(1), np.array(1.0, ">f4")])
 def test_only_one_native_float_is_written(value: Any) -> None:
     with pytest.raises(ValueError, match="format_float: needs one float16, float or double, got"):
         format_float(value)
+
+
+def test_a_type_may_be_named_by_its_spelling_and_an_unknown_one_is_refused() -> None:
+    assert parse_literal("0x1.8p+1", "float") == np.float32(3)
+    with pytest.raises(ValueError, match="'float32' is no type; there are real, float16, float, double"):
+        parse_literal("1", "float32")

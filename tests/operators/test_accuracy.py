@@ -320,3 +320,18 @@ def test_the_judgement_of_these_tests_notices_a_bound_that_is_too_small_and_one_
     assert problem.exceeded(np.float32("nan"), bound)
     assert problem.reached(problem.result("separate"), 100 * bound) < Fraction(1, 50)
     assert STEPS["fused"] is fused
+
+
+def test_the_bound_of_the_specified_order_never_exceeds_that_of_any_order() -> None:
+    # The specified order is one of all orders. A single product without a bias is rounded once, not twice.
+    random = np.random.default_rng(9)
+    for dtype in (np.float16, np.float32, np.float64):
+        for kernel in ((1, 1), (2, 3)):
+            X = random.standard_normal((2, 2, 4, 5)).astype(dtype)
+            W = random.standard_normal((3, 2, *kernel)).astype(dtype)
+            for B in (None, random.standard_normal(3).astype(dtype)):
+                for mode in ("separate", "fused"):
+                    attributes = plain(kernel, accumulate=mode)
+                    specified = sonnx.error_bound("Conv", X, W, B, **attributes)
+                    anyhow = sonnx.error_bound("Conv", X, W, B, order="any", **attributes)
+                    assert np.all(specified <= anyhow)

@@ -75,8 +75,7 @@ def test_general_r2_shows_the_kind_of_thing_given_and_how_to_make_an_array_of_it
         "error[general.R2]: Every tensor has an explicit element type and a static shape\n"
         "  --> call of Clip\n"
         "   input = Python list\n"
-        "  help: give an array with a dtype, such as np.array([...], dtype=np.float32), "
-        "or sonnx.real([...])\n"
+        "  help: give an array with an explicit dtype, or sonnx.real([...]) for exact numbers\n"
         "  more: sonnx explain general.R2"
     )
 
@@ -251,10 +250,15 @@ def test_rules_lists_the_general_ones_first_and_then_operator_by_operator() -> N
         "broadcast.D3",
     }
     with pytest.raises(
-        ValueError, match="no operator 'clip'; there are Clip, Conv, Where, Broadcast, Expand"
+        ValueError, match="no operator 'clap'; there are Clip, Conv, Where, Broadcast, Expand"
     ):
-        rules("clip")
+        rules("clap")
     assert operator("Broadcast") is BROADCAST
+
+
+def test_rules_are_found_by_the_lower_case_names_their_identifiers_begin_with() -> None:
+    for name in ("clip", "conv", "where", "broadcast", "expand", "general"):
+        assert {rule.identifier.split(".")[0] for rule in rules(name)} == {name}
 
 
 def test_absent_prints_as_absent() -> None:

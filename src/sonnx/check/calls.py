@@ -33,7 +33,7 @@ def check_call(operator: Operator, call: Call, location: str = "") -> tuple[Find
 def _complete(operator: Operator, call: Call) -> Call:
     """Give what the contract demands and the call leaves out an entry, so that rules can name it."""
     contract = operator.contract
-    demanded = [operand.name for operand in contract.inputs if not (operand.optional or operand.variadic)]
+    demanded = [o.name for o in contract.inputs if not (o.optional or o.optional_in_onnx or o.variadic)]
     nothing = TensorType(None, None, foreign="absent")
     return replace(
         call,

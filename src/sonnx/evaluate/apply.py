@@ -28,7 +28,7 @@ class Prepared:
 def prepare(operator: Operator, operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Prepared:
     """Find the types of the operands and check the call; raises RuleError with every broken rule."""
     contract = operator.contract
-    optional = {operand.name for operand in contract.inputs if operand.optional}
+    optional = {o.name for o in contract.inputs if o.optional or o.optional_in_onnx}
     described = {
         name: describe(value) for name, value in operands.items() if not (value is None and name in optional)
     }
@@ -40,13 +40,18 @@ def prepare(operator: Operator, operands: Mapping[str, Any], attributes: Mapping
         # Only Expand looks at an operand's elements beforehand: its `shape` decides a shape.
         constants={name: tuple(arrays[name].reshape(-1).tolist()) for name in ("shape",) if name in arrays},
     )
-    findings = check_call(operator, call)
-    if findings:
-        raise RuleError(findings, findings_text(findings))
-    if contract.calculates and any(kind.dtype in IEEE for kind in call.inputs.values()):
+    require(operator, call)
+    if contract.uses_arithmetic and any(kind.dtype in IEEE for kind in call.inputs.values()):
         require_ieee()
     types = {name: kind.dtype for name, kind in contract.output_types(call).items()}
     return Prepared(arrays, attributes, types)
+
+
+def require(operator: Operator, call: Call) -> None:
+    """Raise RuleError with every rule that the call breaks, if there is one."""
+    findings = check_call(operator, call)
+    if findings:
+        raise RuleError(findings, findings_text(findings))
 
 
 def apply(

@@ -5,9 +5,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sonnx.evaluate.apply import apply, prepare
-from sonnx.model.call import ABSENT, Absent
+from sonnx.evaluate.apply import apply, prepare, require
+from sonnx.model.call import ABSENT, Absent, Call
+from sonnx.model.dtype import DType
 from sonnx.model.operator import Operator
+from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import Array
 from sonnx.operators import BROADCAST, CLIP, CONV, EXPAND, WHERE, operator
 
@@ -34,7 +36,8 @@ def conv(
 ) -> Array:
     """Convolve the image `X` with the kernel `W`, starting from the bias `B` (operator Conv).
 
-    Every attribute must be written; one that is not is a finding of general.R1, not a default.
+    Every attribute must be written; one that is not is a finding of general.R1. Two may be left out of
+    a call: `auto_pad`, which has one value only, and `accumulate`, which is no attribute of a model.
     """
     attributes = {
         "strides": strides,
@@ -79,8 +82,7 @@ def error_bound(name: str, *operands: Any, order: str = "specified", **attribute
     found = operator(name)
     named = _named(found, operands, attributes)
     extra = {key: attributes[key] for key in attributes if key not in named}
-    defaults = {"auto_pad": "NOTSET", "accumulate": "separate"} if found is CONV else {}
-    ready = prepare(found, named, defaults | extra)
+    ready = prepare(found, named, _defaults(found) | extra)
     bounds = tuple(found.error_bound(ready.arrays, ready.attributes, order).values())
     return bounds if found is BROADCAST else bounds[0]
 
@@ -94,11 +96,36 @@ def _named(found: Operator, operands: Sequence[Any], keywords: Mapping[str, Any]
     open_names = {*names[len(operands) :], *attributes}
     if len(operands) > len(names) or not set(keywords) <= open_names:
         takes = [*(operand.name for operand in contract.inputs), *attributes]
-        given = [f"{len(operands)} operands", *keywords]
-        raise TypeError(f"error_bound: {found.name} takes {', '.join(takes)}; got {', '.join(given)}")
+        surplus = sorted(set(keywords) - open_names) or [f"{len(operands)} operands"]
+        raise TypeError(f"error_bound: {found.name} takes {', '.join(takes)}, not {', '.join(surplus)}")
     named = dict.fromkeys(names) | dict(zip(names, operands, strict=False))
     named |= {key: value for key, value in keywords.items() if key in names}
     return {key: _vector(value) if key == "shape" else value for key, value in named.items()}
+
+
+def output_types(name: str, /, **arguments: Any) -> Mapping[str, TensorType]:
+    """Find the types of an operator's outputs from types and attributes alone; no data is needed.
+
+    Operands are given by name, as TensorType or as text such as "float[1,3,8,8]"; Expand's `shape` is a
+    list of sizes. Raises RuleError where a rule is broken.
+    """
+    found = operator(name)
+    attributes = {attribute.name for attribute in found.contract.attributes}
+    inputs, constants = {}, {}
+    for key, value in arguments.items():
+        if key == "shape" and isinstance(value, (list, tuple)):
+            inputs[key], constants[key] = TensorType(DType.INT64, (len(value),)), tuple(value)
+        elif key not in attributes:
+            inputs[key] = value if isinstance(value, TensorType) else tensor_type(value)
+    written = {key: value for key, value in arguments.items() if key in attributes}
+    call = Call(found.name, inputs, _defaults(found) | written, constants=constants)
+    require(found, call)
+    return found.contract.output_types(call)
+
+
+def _defaults(found: Operator) -> dict[str, str]:
+    """What the functions here let a caller leave out."""
+    return {"auto_pad": "NOTSET", "accumulate": "separate"} if found is CONV else {}
 
 
 def _numbered(tensors: Sequence[Any]) -> dict[str, Any]:

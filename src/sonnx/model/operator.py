@@ -14,7 +14,8 @@ from sonnx.model.tensor_type import TensorType
 class Operand:
     """An input or output; `types` lists the element types the profile allows there.
 
-    `optional` is ONNX's word; the profile may still demand the operand, by a rule of its own.
+    `optional` is the profile's word. Where ONNX lets an operand be absent and the profile does not,
+    `optional_in_onnx` is set, and a rule of the operator demands the operand.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Operand:
     text: str
     types: tuple[DType, ...]
     optional: bool = False
+    optional_in_onnx: bool = False
     variadic: bool = False
 
 
@@ -49,7 +51,7 @@ class Contract:
     rules: tuple[Rule, ...]
     output_types: Callable[[Call], Mapping[str, TensorType]]
     # Operators that compare or calculate depend on the processor's arithmetic; those that move do not.
-    calculates: bool = False
+    uses_arithmetic: bool = False
 
 
 # Arrays by operand name, attributes by name → arrays by output name.

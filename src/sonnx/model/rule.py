@@ -71,3 +71,7 @@ class RuleError(ValueError):
         """Keep the findings; `text` is their report, made by `sonnx.report`."""
         super().__init__(text)
         self.findings = tuple(findings)
+
+    def __reduce__(self) -> tuple[type["RuleError"], tuple[tuple[Finding, ...], str]]:
+        """Allow copies, and the way back from a worker process."""
+        return RuleError, (self.findings, str(self))

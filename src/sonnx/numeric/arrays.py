@@ -47,7 +47,8 @@ _PYTHON_SCALARS: dict[type, DType] = {
 class RealArray(np.ndarray[Any, np.dtype[Any]]):
     """An array in the real domain: its elements are `fractions.Fraction`.
 
-    The class marks the domain, so that an empty array keeps its type too.
+    The class marks the domain, so that an empty array keeps its type too. Arithmetic on it outside the
+    operators is Python's: a Fraction times a float is a float, and operators then refuse the array.
     """
 
 
@@ -90,6 +91,8 @@ def describe(value: Any) -> tuple[TensorType, Array | None]:
 
     The array is None where the operand is no dense array of one of the profile's types.
     """
+    if value is None:
+        return TensorType(None, None, foreign="absent"), None
     if isinstance(value, np.ma.MaskedArray):
         return TensorType(None, value.shape, foreign="masked array"), None
     if hasattr(value, "nnz") and hasattr(value, "toarray"):

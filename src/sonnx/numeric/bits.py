@@ -17,7 +17,7 @@ NO_DISTANCE = np.uint64(2**64 - 1)
 def same_bits(left: Any, right: Any, *, nan: NanRule = "bits") -> bool:
     """Tell whether two arrays have one type, one shape and the same bits.
 
-    With `nan="any"` two NaNs are the same whatever their bits: that is the rule for *computed* NaNs
+    With `nan="any"` two NaNs are the same whatever their bits: that is the rule for computed NaNs
     (D-ALL-4); moved values keep every bit. Reals and strings are compared as values.
     """
     if nan not in ("bits", "any"):
@@ -25,7 +25,7 @@ def same_bits(left: Any, right: Any, *, nan: NanRule = "bits") -> bool:
     (left_type, a), (right_type, b) = describe(left), describe(right)
     if a is None or b is None:
         bad = left_type if a is None else right_type
-        raise ValueError(f"same_bits: {bad} is no array of one of the profile's types")
+        raise ValueError(f"same_bits: {bad} is no array of one of the profile's types; give NumPy arrays")
     if left_type != right_type:
         return False
     return bool(np.all(_same_elements(a, b, nan)))
@@ -56,7 +56,7 @@ def _raw(flat: Array) -> Array:
 def ulp_distance(left: Any, right: Any) -> Array:
     """Count the steps between neighbouring floats from one array to the other, element by element.
 
-    Both zeros are the same step; two NaNs are 0 apart; a NaN and a number are `NO_DISTANCE` apart.
+    Both zeros are the same step; two NaNs are 0 apart; a NaN and a number are 2^64 - 1 apart.
     """
     (left_type, a), (right_type, b) = describe(left), describe(right)
     if left_type != right_type or a is None or b is None or left_type.dtype not in IEEE:

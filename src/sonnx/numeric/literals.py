@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sonnx.model.dtype import IEEE, INTEGERS, DType
-from sonnx.numeric.arrays import numpy_dtype
+from sonnx.numeric.arrays import describe, numpy_dtype
 from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS, nearest
 
@@ -27,9 +27,7 @@ def format_float(value: Any) -> str:
     number = np.asarray(value)
     form = next((f for t, f in FORMATS.items() if numpy_dtype(t) == number.dtype), None)
     if form is None or number.shape != ():
-        raise ValueError(
-            f"format_float: needs one float16, float or double, got {number.dtype}{number.shape}"
-        )
+        raise ValueError(f"format_float: needs one float16, float or double, got {describe(value)[0]}")
     bits = int(number.view(form.held_as))
     fraction = bits & ((1 << (form.precision - 1)) - 1)
     sign = "-" if bits >> (8 * number.dtype.itemsize - 1) else ""
@@ -50,11 +48,15 @@ def _hexadecimal(fraction: int, exponent: int, precision: int, emin: int) -> str
     return f"0x1{point}p{exponent - 1 + emin:+d}"
 
 
-def parse(text: str, dtype: DType) -> Any:
-    """Read a literal as one element of a type, rounded once to nearest where it must be.
+def parse_literal(text: str, dtype: str) -> Any:
+    """Read a literal as one element of a type such as "float", rounded once to nearest where it must be.
 
-    Floats: decimals, hexadecimal floats, `inf`, `-inf`, `nan`, `nan(0x1)` with a fraction field.
+    Floats: decimals, hexadecimal floats, `inf`, `-inf`, `nan`, `nan(0x1)` with a fraction field. What
+    `format_float` writes reads back to the same bits.
     """
+    if dtype not in set(DType):
+        raise ValueError(f"{dtype!r} is no type; there are {', '.join(DType)}")
+    dtype = DType(dtype)
     if dtype is DType.REAL:
         return real(text)[()]
     if dtype in IEEE:

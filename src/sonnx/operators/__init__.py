@@ -15,15 +15,17 @@ OPERATORS: tuple[Operator, ...] = (CLIP, CONV, WHERE, BROADCAST, EXPAND)
 
 
 def operator(name: str) -> Operator:
-    """Find an operator by its name in ONNX, such as `Clip`; raises ValueError with the names there are."""
-    found = next((op for op in OPERATORS if op.name == name), None)
+    """Find an operator by its name, such as `Clip` or `clip`; raises ValueError with the names there are."""
+    found = next((op for op in OPERATORS if op.folder == name.lower()), None)
     if found is None:
         raise ValueError(f"no operator {name!r}; there are {', '.join(op.name for op in OPERATORS)}")
     return found
 
 
 def rules(name: str | None = None) -> tuple[Rule, ...]:
-    """List the rules of an operator, or all of them: first the general ones, then operator by operator."""
+    """List the rules of an operator, those called "general", or all of them."""
+    if name is not None and name.lower() == "general":
+        return GENERAL_RULES
     if name is not None:
         return operator(name).contract.rules
     return GENERAL_RULES + tuple(rule for op in OPERATORS for rule in op.contract.rules)

@@ -49,16 +49,19 @@ def _facts(rule: Rule) -> Iterable[tuple[str, str]]:
         yield "ruling", rule.ruling
     if rule.also:
         yield "also stated as", ", ".join(rule.also)
-    yield "page", rule.page
+    yield "page", f"{rule.page.replace('.md', '.html')} in the documentation (make docs)"
 
 
 def call_text(call: Call) -> str:
     """Write a call with types for operands: `Clip(input: float[2,3], min: float[], ...) -> ...`."""
-    parts = [f"{name}: {kind}" for name, kind in call.inputs.items()]
+    parts = [f"{name}: {kind}{_elements(call, name)}" for name, kind in call.inputs.items()]
     parts += [f"{name}={_value(value)}" for name, value in call.attributes.items()]
-    parts += [f"{name}={list(value)}" for name, value in call.constants.items()]
     declared = ", ".join(f"{name}: {kind}" for name, kind in call.outputs.items())
     return f"{call.operator}({', '.join(parts)})" + (f" -> {declared}" if declared else "")
+
+
+def _elements(call: Call, name: str) -> str:
+    return f" = {list(call.constants[name])}" if name in call.constants else ""
 
 
 def _value(value: object) -> str:

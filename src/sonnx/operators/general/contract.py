@@ -38,7 +38,7 @@ def _typed(call: Call) -> Broken | None:
         for name, tensor in _tensors(call)
         if tensor.sizes is None or (tensor.dtype is None and tensor.foreign is None)
     )
-    advice = "give an array with a dtype, such as np.array([...], dtype=np.float32), or sonnx.real([...])"
+    advice = "give an array with an explicit dtype, or sonnx.real([...]) for exact numbers"
     return Broken(vague, advice) if vague else None
 
 
@@ -48,7 +48,7 @@ def _known_types(call: Call) -> Broken | None:
         for name, tensor in _tensors(call)
         if tensor.foreign is not None and tensor.sizes is not None
     )
-    advice = "convert it yourself to one of the profile's types; numbers of any size go through sonnx.real"
+    advice = "convert it yourself to one of the profile's types, or lift numbers exactly with sonnx.real"
     return Broken(foreign, advice) if foreign else None
 
 

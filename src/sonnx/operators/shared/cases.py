@@ -12,7 +12,7 @@ from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import Array, hold, numpy_dtype
 from sonnx.numeric.bits import NanRule
-from sonnx.numeric.literals import parse
+from sonnx.numeric.literals import parse_literal
 
 
 @dataclass(frozen=True)
@@ -87,4 +87,4 @@ def _leaves(values: Any) -> Iterator[Any]:
 def _element(leaf: Any, dtype: DType) -> Any:
     if dtype in (DType.BOOL, DType.STRING):
         return leaf
-    return parse(str(leaf), dtype)
+    return parse_literal(str(leaf), dtype)

@@ -14,9 +14,10 @@ from sonnx.model.tensor_type import TensorType
 # The sizes of a tensor's shape, found from a call; None where another rule says why there are none.
 ShapeOf = Callable[[Call], tuple[int, ...] | None]
 
-# NumPy addresses elements with signed 64-bit offsets; an element takes at most 16 bytes.
-MOST_ELEMENTS = 2**59
+# Code for a target counts elements with 32-bit integers; NumPy's arrays end at 64 axes.
+MOST_ELEMENTS = 2**31 - 1
 MOST_AXES = 64
+_INT64 = range(-(2**63), 2**63)
 # Characters of a value that a message shows.
 LONGEST_TEXT = 80
 
@@ -58,18 +59,30 @@ def integers(value: object) -> tuple[int, ...] | None:
 
 
 def is_integer(value: object) -> bool:
-    """Tell whether a value is an integer; True and False are not, nor is a span of time."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
+    """Tell whether a value is an integer that int64 holds; True and False are not, nor is a span of time."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, (bool, np.timedelta64)):
+        return False
+    return int(value) in _INT64
 
 
 def written(value: object) -> str:
     """A value as messages show it, cut where it is long; lists, tuples and vectors in brackets."""
     listed = elements(value)
     try:
-        text = repr(value) if listed is None else f"[{', '.join(map(str, listed[:LONGEST_TEXT]))}]"
+        text = _plain(value) if listed is None else f"[{', '.join(map(_plain, listed[:LONGEST_TEXT]))}]"
     except ValueError:  # Python refuses to print integers of thousands of digits
         text = f"{type(value).__name__} too long to print"
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
+
+
+def _plain(value: object) -> str:
+    """Numbers as they are, also NumPy's; anything else so that its type shows."""
+    return str(value) if isinstance(value, (int, float, np.number)) else repr(value)
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: `1 value`, `2 values`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def one_of(name: str, types: Sequence[DType]) -> Predicate:
@@ -131,14 +144,15 @@ def declared_shape(output: str, shape_of: ShapeOf, *shown: str) -> Predicate:
 
 
 def addressable(shapes: Callable[[Call], Iterable[tuple[int, ...]]], *shown: str) -> Predicate:
-    """Every tensor the call makes can be addressed by a machine."""
+    """No tensor that the call makes is too large."""
 
     def predicate(call: Call) -> Broken | None:
         for shape in shapes(call):
             # A size 0 does not excuse the others: NumPy multiplies them whether or not there are elements.
             if len(shape) > MOST_AXES or prod(size or 1 for size in shape) > MOST_ELEMENTS:
                 values = (Shown("result", written(shape)), *show(call, *shown))
-                return Broken(values, f"stay below 2^59 elements and {MOST_AXES} axes")
+                axes = f" and {MOST_AXES} axes" if len(shape) > MOST_AXES else ""
+                return Broken(values, f"stay below 2^31 elements{axes}")
         return None
 
     return predicate

@@ -25,3 +25,13 @@ def broadcast_shape(shapes: Sequence[Shape]) -> Shape | None:
     target = largest_sizes(aligned)
     fits = all(size in (largest, 1) for shape in aligned for size, largest in zip(shape, target, strict=True))
     return target if fits else None
+
+
+def misfits(shape: Shape, target: Shape) -> str:
+    """Name the sizes of one shape (of full rank) that C1 refuses, by their place counted from the end."""
+    places = [
+        f"size {size} on axis {axis - len(shape)}, where the largest is {largest}"
+        for axis, (size, largest) in enumerate(zip(shape, target, strict=True))
+        if size not in (largest, 1)
+    ]
+    return "; ".join(places)

@@ -125,12 +125,12 @@ CONTRACT = Contract(
     summary="Limits every element of a tensor to the interval between two bounds.",
     inputs=(
         Operand("input", "X", "the tensor to be limited", TYPES),
-        Operand("min", "L", "the lower bound, a scalar", TYPES, optional=True),
-        Operand("max", "M", "the upper bound, a scalar", TYPES, optional=True),
+        Operand("min", "L", "the lower bound, a scalar", TYPES, optional_in_onnx=True),
+        Operand("max", "M", "the upper bound, a scalar", TYPES, optional_in_onnx=True),
     ),
     outputs=(Operand("output", "Y", "the limited tensor", TYPES),),
     attributes=(),
     rules=RULES,
     output_types=output_types,
-    calculates=True,
+    uses_arithmetic=True,
 )

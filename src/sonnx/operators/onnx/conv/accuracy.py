@@ -6,7 +6,7 @@ is subnormal). A product that passes through e roundings in all is therefore off
 ((1+u)^e - 1)·|x·w|, and every ε by at most η/2·(1+u)^n. How large e is depends on the order:
 
 - specified order: the k-th product (from 1) is rounded itself (not if fused) and in n-k+1 sums, the bias
-  in n sums;
+  in n sums; without a bias the first rounded product is added to 0, which rounds nothing;
 - any order, any bracketing, with or without fused steps: a product passes at most n+1 roundings, or n
   without a bias, and the bias at most n.
 
@@ -97,7 +97,10 @@ def _roundings(sums: _Sum, order: str, exact_products: bool) -> Array:
     if order == "any":
         return np.full(n, n + (sums.B is not None), np.float64)
     own = 0 if exact_products or sums.attributes["accumulate"] == "fused" else 1
-    return own + np.arange(n, 0, -1, dtype=np.float64)
+    counts = own + np.arange(n, 0, -1, dtype=np.float64)
+    if sums.B is None:
+        counts[:own] -= 1
+    return counts
 
 
 def _growth(counts: Array, u: float) -> Array:

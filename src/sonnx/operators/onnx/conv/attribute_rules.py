@@ -5,9 +5,10 @@ from typing import Any
 
 from sonnx.model.call import ABSENT, Call, call
 from sonnx.model.rule import Broken, Predicate, Rule, Shown
-from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, group
+from sonnx.operators.onnx.conv.auto_pad import AUTO_PADS, resolve
+from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, axes, group
 from sonnx.operators.onnx.conv.rules import ATTRIBUTES, GOOD, PASSING
-from sonnx.operators.shared.predicates import elements, integers, is_integer, show, sizes, written
+from sonnx.operators.shared.predicates import count, elements, integers, is_integer, show, sizes, written
 
 ACCUMULATE = ("separate", "fused")
 
@@ -34,11 +35,11 @@ def _length(name: str, length: int) -> Predicate:
         listed = elements(value)
         if value is ABSENT or (listed is not None and len(listed) == length):
             return None
-        count = "not a list" if listed is None else f"{len(listed)} values"
+        number = "not a list" if listed is None else count(len(listed), "value")
         X = tuple(
             Shown("X", str(t), f"{SPATIAL} spatial axes, so {length} values") for t in _inputs(call, "X")
         )
-        return Broken((Shown(name, written(value), count), *X), f"write {name} = {_FORMS[name]}")
+        return Broken((Shown(name, written(value), number), *X), f"write {name} = {_FORMS[name]}")
 
     return predicate
 
@@ -53,28 +54,41 @@ def _at_least(name: str, least: int, words: str) -> Predicate:
         bad = [value for value in listed if not is_integer(value) or value < least]
         if not bad:
             return None
-        note = f"{written(bad)[1:-1]} is not a {words}"
+        note = f"not a {words} of 64 bits: {written(bad)[1:-1]}"
         return Broken((Shown(name, written(listed), note),), f"write {words}s")
 
     return predicate
 
 
-def _is_one_of(name: str, allowed: tuple[str, ...], help: str) -> Predicate:
-    def predicate(call: Call) -> Broken | None:
-        value = _given(call, name)
-        if value is ABSENT or (isinstance(value, str) and value in allowed):
-            return None
-        return Broken((Shown(name, written(value)),), help)
+def _explicit_padding(call: Call) -> Broken | None:
+    value = _given(call, "auto_pad")
+    if value is ABSENT or (isinstance(value, str) and value == "NOTSET"):
+        return None
+    X, sliding = sizes(call, "X", RANK), axes(call)
+    if isinstance(value, str) and value in AUTO_PADS and X is not None and sliding is not None:
+        kernel, strides, dilations = zip(*((a.kernel, a.stride, a.dilation) for a in sliding), strict=True)
+        pads = f"pads = {written(resolve(value, X[2:], kernel, strides, dilations))}"
+    else:
+        pads = "the pads that are meant"
+    return Broken((Shown("auto_pad", written(value)),), f'write auto_pad = "NOTSET" and {pads}')
 
-    return predicate
+
+def _mode_known(call: Call) -> Broken | None:
+    value = _given(call, "accumulate")
+    if value is ABSENT or (isinstance(value, str) and value in ACCUMULATE):
+        return None
+    advice = 'write accumulate = "separate" or accumulate = "fused"'
+    return Broken((Shown("accumulate", written(value)),), advice)
 
 
 def _group_known(call: Call) -> Broken | None:
     X, value = sizes(call, "X", RANK), _given(call, "group")
     if X is None or value is ABSENT or group(call) is not None:
         return None
-    values = (Shown("group", written(value)), Shown("X", str(call.inputs["X"]), f"{X[1]} channels"))
-    return Broken(values, f"write group = 1 (standard) or group = {X[1]} (depthwise)")
+    note = "" if is_integer(value) else "not an integer"
+    values = (Shown("group", written(value), note), Shown("X", str(call.inputs["X"]), count(X[1], "channel")))
+    depthwise = f" (standard) or group = {X[1]} (depthwise)" if X[1] > 1 else ""
+    return Broken(values, f"write group = 1{depthwise}")
 
 
 def _multiplier_one(call: Call) -> Broken | None:
@@ -140,7 +154,7 @@ ATTRIBUTE_RULES = (
         "conv.auto_pad.C1",
         "`auto_pad` is NOTSET.",
         "Padding is written as numbers, so that everybody pads alike.",
-        _is_one_of("auto_pad", ("NOTSET",), 'write auto_pad = "NOTSET" and the pads it stands for'),
+        _explicit_padding,
         _failing(auto_pad="SAME_UPPER"),
         restricts_onnx=True,
         ruling="D-CONV-7",
@@ -151,7 +165,6 @@ ATTRIBUTE_RULES = (
         "A pad counts zeros to be inserted; taking elements away is another operation.",
         _at_least("pads", 0, "non-negative integer"),
         _failing(pads=(1, 1, 1, -1)),
-        restricts_onnx=True,
         ruling="D-CONV-7",
     ),
     _rule(
@@ -222,7 +235,7 @@ ATTRIBUTE_RULES = (
         "conv.accumulate.D1",
         "The accumulation mode is `separate` or `fused`.",
         "The two differ in their bits, so whoever asks for a result says which one is meant.",
-        _is_one_of("accumulate", ACCUMULATE, 'write accumulate = "separate" or accumulate = "fused"'),
+        _mode_known,
         _failing(accumulate="fast"),
         ruling="D-CONV-6",
     ),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sonnx.operators.shared.convolution import Axis
 
-SAME_UPPER, SAME_LOWER, VALID = "SAME_UPPER", "SAME_LOWER", "VALID"
+AUTO_PADS = SAME_UPPER, SAME_LOWER, VALID = "SAME_UPPER", "SAME_LOWER", "VALID"
 
 
 def resolve(
@@ -15,7 +15,7 @@ def resolve(
     dilations: Sequence[int],
 ) -> tuple[int, ...]:
     """Find the pads (begins, then ends) that SAME_UPPER, SAME_LOWER or VALID means on spatial sizes."""
-    if auto_pad not in (SAME_UPPER, SAME_LOWER, VALID):
+    if auto_pad not in AUTO_PADS:
         raise ValueError(
             f"auto_pad = {auto_pad!r} stands for no pads; there are SAME_UPPER, SAME_LOWER, VALID"
         )

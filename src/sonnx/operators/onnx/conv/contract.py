@@ -47,5 +47,5 @@ CONTRACT = Contract(
     ),
     rules=OPERAND_RULES + ATTRIBUTE_RULES,
     output_types=output_types,
-    calculates=True,
+    uses_arithmetic=True,
 )

@@ -9,6 +9,7 @@ from sonnx.model.rule import Broken, Predicate, Rule, Shown
 from sonnx.operators.onnx.conv.geometry import RANK, axes, group, output_shape, padded_sizes
 from sonnx.operators.shared.predicates import (
     addressable,
+    count,
     declared_shape,
     declared_type,
     known,
@@ -52,11 +53,11 @@ def _channels_agree(call: Call) -> Broken | None:
     if X is None or W is None or groups is None or X[1] == W[1] * groups:
         return None
     values = (
-        Shown("X", str(call.inputs["X"]), f"{X[1]} channels"),
-        Shown("W", str(call.inputs["W"]), f"{W[1]} channels a group"),
+        Shown("X", str(call.inputs["X"]), count(X[1], "channel")),
+        Shown("W", str(call.inputs["W"]), f"{count(W[1], 'channel')} a group"),
         Shown("group", str(groups)),
     )
-    return Broken(values, f"give `W` {X[1] // groups} channels on its second axis")
+    return Broken(values, f"give `W` {count(X[1] // groups, 'channel')} on its second axis")
 
 
 def _kernel_fits(call: Call) -> Broken | None:
@@ -87,10 +88,10 @@ def _bias_length(call: Call) -> Broken | None:
     if B is None or W is None or B[0] == W[0]:
         return None
     values = (
-        Shown("B", str(call.inputs["B"]), f"{B[0]} values"),
-        Shown("W", str(call.inputs["W"]), f"{W[0]} output channels"),
+        Shown("B", str(call.inputs["B"]), count(B[0], "value")),
+        Shown("W", str(call.inputs["W"]), count(W[0], "output channel")),
     )
-    return Broken(values, f"give `B` {W[0]} values, one per output channel")
+    return Broken(values, f"give `B` {count(W[0], 'value')}, one per output channel")
 
 
 def _made_shapes(call: Call) -> Iterator[tuple[int, ...]]:
@@ -234,7 +235,6 @@ OPERAND_RULES = (
         declared_shape("Y", output_shape, "X", "W"),
         failing=_declared("float[1,3,4,4]"),
         passing=_declared("float[1,3,5,5]"),
-        also=("conv.X.C3",),
         ruling="D-CONV-1",
     ),
     Rule(
@@ -249,9 +249,9 @@ OPERAND_RULES = (
     ),
     Rule(
         "conv.Y.D2",
-        "`Y` and the padded input have at most 2^59 elements each.",
-        "A larger tensor cannot be addressed.",
-        False,
+        "`Y` and the padded input have fewer than 2^31 elements each.",
+        "Indices of generated code are 32 bits wide; a larger padding is a mistake or an attack on memory.",
+        True,
         addressable(_made_shapes, "X", "W"),
         failing=call("Conv", GOOD, {**ATTRIBUTES, "pads": (2**60, 1, 1, 1)}),
         passing=PASSING,

@@ -7,7 +7,7 @@ from sonnx.model.dtype import ALL, DType
 from sonnx.model.operator import Contract, Operand
 from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.onnx.broadcast.shapes import Shape, broadcast_shape
+from sonnx.operators.onnx.broadcast.shapes import Shape, broadcast_shape, equal_ranks, largest_sizes, misfits
 from sonnx.operators.shared.predicates import (
     addressable,
     declared_shape,
@@ -70,10 +70,16 @@ def _constant(call: Call) -> Broken | None:
 
 
 def _agrees(call: Call) -> Broken | None:
-    if sizes(call, "input") is None or _target(call) is None or _output_shape(call) is not None:
+    given, target = sizes(call, "input"), _target(call)
+    if given is None or target is None or _output_shape(call) is not None:
         return None
+    aligned = equal_ranks([given, target])
+    largest = largest_sizes(aligned)
     return Broken(
-        (*show(call, "input"), Shown("shape", _value(call))),
+        (
+            Shown("input", str(call.inputs["input"]), misfits(aligned[0], largest)),
+            Shown("shape", _value(call), misfits(aligned[1], largest)),
+        ),
         "give each axis one size, or size 1 (counted from the last axis)",
     )
 
@@ -121,9 +127,9 @@ RULES = (
     ),
     Rule(
         "expand.shape.D4",
-        "The output has at most 2^59 elements and 64 axes.",
-        "A larger tensor cannot be addressed.",
-        False,
+        "The output has fewer than 2^31 elements and at most 64 axes.",
+        "Indices of generated code are 32 bits wide, and no array here has more axes.",
+        True,
         addressable(_output_shapes, "input"),
         failing=call("Expand", {**_GOOD, "shape": "int64[2]"}, constants={"shape": (3, 2**60)}),
         passing=call("Expand", _GOOD, constants=_SHAPE),
