@@ -108,7 +108,7 @@ def test_what_is_no_array_of_the_profile_cannot_be_compared(left: Any, right: An
 
 
 def test_an_unknown_rule_for_nan_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"nan = 'all'; write nan=\"bits\" or nan=\"any\""):
+    with pytest.raises(ValueError, match=r"same_bits: write nan=\"bits\" or nan=\"any\""):
         same_bits(1.0, 1.0, nan="all")  # type: ignore[arg-type]  # that is the point
 
 

@@ -5,10 +5,13 @@ import platform
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from sonnx.numeric.environment import NotIeeeError, require_ieee
+from sonnx.numeric.real import real
 
 ON_X86_LINUX = sys.platform == "linux" and platform.machine() == "x86_64"
 needs_x86_linux = pytest.mark.skipif(
@@ -72,6 +75,19 @@ def test_a_process_that_flushes_subnormals_is_refused(libm: ctypes.CDLL, flags: 
     assert message is not None
     assert "flushes subnormal numbers to zero" in message
     assert outcome() is None
+
+
+def lifted() -> str | None:
+    try:
+        return str(real(np.array([5e-324])).tolist())
+    except NotIeeeError as error:
+        return str(error)
+
+
+@needs_x86_linux
+def test_numbers_are_not_lifted_to_the_reals_where_subnormals_are_read_as_zero(libm: ctypes.CDLL) -> None:
+    assert "flushes subnormal numbers" in str(under_flags(libm, DENORMALS_ARE_ZERO, lifted))
+    assert lifted() == str([Fraction(1, 2**1074)])
 
 
 @needs_x86_linux

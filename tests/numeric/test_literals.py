@@ -193,8 +193,8 @@ def test_reals_are_read_exactly() -> None:
     assert type(parse_literal("1/3", DType.REAL)) is Fraction
 
 
-@pytest.mark.parametrize("value", [1, "1.0", np.zeros(2), np.longdouble(1), np.int8(1), np.array(1.0, ">f4")])
-def test_only_one_native_float_is_written(value: Any) -> None:
+@pytest.mark.parametrize("value", [1, "1.0", np.zeros(2), np.longdouble(1), np.int8(1), np.ma.masked])
+def test_only_one_float_is_written(value: Any) -> None:
     with pytest.raises(ValueError, match="format_float: needs one float16, float or double, got"):
         format_float(value)
 
@@ -203,3 +203,12 @@ def test_a_type_may_be_named_by_its_spelling_and_an_unknown_one_is_refused() -> 
     assert parse_literal("0x1.8p+1", "float") == np.float32(3)
     with pytest.raises(ValueError, match="'float32' is no type; there are real, float16, float, double"):
         parse_literal("1", "float32")
+
+
+def test_a_float_of_the_other_byte_order_is_written_like_any_other() -> None:
+    assert format_float(np.array(3.0, ">f4")) == "0x1.8p+1"
+
+
+def test_integers_in_digits_of_other_scripts_are_refused() -> None:
+    with pytest.raises(ValueError, match="is no integer"):
+        parse_literal("\u0663", "int8")

@@ -202,3 +202,31 @@ def test_operands_are_not_changed() -> None:
 
 def test_the_accumulator_of_float16_is_float() -> None:
     assert ACCUMULATOR == {DType.FLOAT16: DType.FLOAT, DType.FLOAT: DType.FLOAT, DType.DOUBLE: DType.DOUBLE}
+
+
+@MODES
+def test_an_image_of_no_spatial_axes_is_one_point(mode: str) -> None:
+    windows = Windows(lambda x: (x[:, None, channel] for channel in range(x.shape[1])), ())
+    x, weights = np.array([[2.0, 3.0], [5.0, 7.0]]), np.array([[[10.0, 1.0]]])
+    total = sum_of_products(x, windows, weights, np.array([[0.5]]), DType.DOUBLE, mode)
+    assert total.shape == (2, 1, 1)
+    assert total.ravel().tolist() == [23.5, 57.5]
+
+
+@MODES
+def test_only_the_lines_of_a_block_are_copied(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each window is looked at once for every block: a copy of it all each time would grow with the square.
+    monkeypatch.setattr(products, "_BLOCK", 8)
+    monkeypatch.setattr(products, "_FUSED_BLOCK", 8)
+    seen: list[tuple[int, ...]] = []
+
+    class Watched(np.ndarray[Any, Any]):
+        def reshape(self, *shape: Any, **options: Any) -> Any:  # only watched
+            seen.append(self.shape)
+            return np.asarray(self).reshape(*shape, **options)
+
+    x = np.arange(40.0).reshape(1, 1, 10, 4)
+    windows = Windows(lambda part: [part.view(Watched)], (10, 4))
+    total = sum_of_products(x, windows, np.ones((1, 1, 1)), np.zeros((1, 1)), DType.DOUBLE, mode)
+    assert total.ravel().tolist() == x.ravel().tolist()
+    assert seen == [(1, 1, 2, 4)] * 5

@@ -209,5 +209,5 @@ def test_a_refusal_names_the_element_and_what_to_write() -> None:
         ValueError, match=r"element 2 is 'x', which .* write for example '-6.1', '1/3' or '2.5e-3'"
     ):
         real(["1", "2", "x"])
-    with pytest.raises(ValueError, match=r"element 0 is True \(bool\), which is no real number"):
+    with pytest.raises(ValueError, match=r"element 0 is of type bool, which is no real number"):
         real([True])

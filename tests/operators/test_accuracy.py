@@ -335,3 +335,19 @@ def test_the_bound_of_the_specified_order_never_exceeds_that_of_any_order() -> N
                     specified = sonnx.error_bound("Conv", X, W, B, **attributes)
                     anyhow = sonnx.error_bound("Conv", X, W, B, order="any", **attributes)
                     assert np.all(specified <= anyhow)
+
+
+def test_the_bound_of_doubles_is_finite_and_small_where_weights_are_huge() -> None:
+    # By hand: one product of 1e8 is rounded once, by at most 2^-53 of it.
+    one = Sum("double", [1e-300], [1e308])
+    assert 1e8 * 2.0**-53 <= one.bound("separate", "any") < 1e8 * 2.0**-52
+    # A weight of zero gives a product of zero, whatever it is multiplied with.
+    assert Sum("double", [0.0], [1e308]).bound("separate", "specified") < 1e-322
+    assert Sum("double", [1e308, 1.0], [0.0, 1e-300]).bound("separate", "specified") < 1e-315
+
+
+def test_a_sum_without_terms_is_its_bias_exactly() -> None:
+    for held in FLOATS.values():
+        X, W = np.zeros((1, 0, 1, 1), held), np.zeros((2, 0, 1, 1), held)
+        B = np.array([3, np.inf], held)
+        assert sonnx.error_bound("Conv", X, W, B, **plain()).ravel().tolist() == [0, np.inf]

@@ -242,3 +242,12 @@ def test_reading_by_index_catches_wrong_definitions(wrong: Definition) -> None:
     tensors = [np.arange(2, dtype=np.int64), np.arange(4, dtype=np.int64).reshape(2, 2)]
     assert is_broadcast("int64", relations(tensors), tensors)
     assert not is_broadcast("int64", wrong(tensors), tensors)
+
+
+def test_the_three_definitions_agree_at_the_highest_rank() -> None:
+    x = np.arange(3).reshape((1,) * 63 + (3,))
+    y = np.arange(2).reshape((1, 2, 1))
+    wanted = [np.broadcast_to(t, (1,) * 62 + (2, 3)) for t in (x, y)]
+    for definition in (relations, alternate, recursive):
+        for found, right in zip(definition([x, y]), wanted, strict=True):
+            assert np.array_equal(found, right)

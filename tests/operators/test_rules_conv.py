@@ -1,6 +1,6 @@
 """Every rule of Conv, broken by hand through the public function."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -318,9 +318,9 @@ def test_long_and_strange_attribute_values_are_shown_short_and_printable() -> No
     image, kernel = floats(1, 3, 8, 8), floats(4, 3, 3, 3)
     text = message(sonnx.conv, image, kernel, **plain((3, 3), strides=[7] * 10**5))
     assert max(map(len, text.splitlines())) < 200
-    assert "...   100000 values\n" in text
+    assert "...]   100000 values\n" in text
     text = message(sonnx.conv, image, kernel, **plain((3, 3), group=10**5000))
-    assert "   group = int too long to print   not an integer" in text
+    assert "   group = int that cannot be printed   not an integer" in text
     text = message(sonnx.conv, image, kernel, **plain((3, 3), strides=["1", 2]))
     assert "   strides = ['1', 2]   not a positive integer of 64 bits: '1'\n" in text
     text = message(sonnx.conv, image, kernel, **plain((3, 3), auto_pad="\x1b[31m", pads=["\x1b"] * 4))
@@ -338,3 +338,33 @@ def test_integers_of_numpy_and_arrays_of_them_are_integers() -> None:
         group=np.int8(1),
     )
     assert sonnx.conv(image, kernel, **numpy).shape == (1, 4, 4, 3)
+
+
+def test_attributes_of_any_length_are_refused_at_once() -> None:
+    long = np.broadcast_to(np.int64(0), (2**40,))
+    assert broken(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3, 3), pads=long)) == [
+        "conv.pads.C2"
+    ]
+    text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3, 3), pads=long))
+    assert "1099511627776 values" in text
+
+
+def test_what_the_rules_have_seen_is_what_is_computed() -> None:
+    class Changing(list[int]):
+        asked = 0
+
+        def __iter__(self) -> Iterator[int]:
+            self.asked += 1
+            return iter([1, 1] if self.asked == 1 else [2, 2])
+
+    result = sonnx.conv(floats(1, 1, 8, 8), floats(1, 1, 3, 3), **plain((3, 3), strides=Changing([1, 1])))
+    assert result.shape == (1, 1, 6, 6)
+
+
+def test_a_value_that_cannot_print_itself_is_named_by_its_type() -> None:
+    class Silent:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3, 3), group=Silent()))
+    assert "   group = Silent that cannot be printed   not an integer of 64 bits\n" in text

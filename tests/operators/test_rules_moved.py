@@ -312,3 +312,12 @@ def test_an_unknown_operand_keeps_the_other_rules_silent_about_it() -> None:
     assert [f.rule for f in check_call(EXPAND, Call("Expand", {"input": TensorType(DType.BOOL, (3,))}))] == [
         "general.R2"
     ]
+
+
+def test_expand_reads_no_more_of_a_shape_than_it_needs() -> None:
+    # Read to the end, these would take minutes and gigabytes.
+    huge = np.broadcast_to(np.int64(1), (2**40,))
+    assert broken(sonnx.expand, FLOATS, huge) == ["expand.shape.D4"]
+    assert broken(sonnx.expand, FLOATS, np.broadcast_to(np.float32(1), (2**20, 2**20))) == ["expand.shape.D1"]
+    assert broken(sonnx.expand, FLOATS, [True, 3]) == ["general.R3"]
+    assert sonnx.expand(FLOATS, [np.int32(2), 3]).shape == (2, 3)

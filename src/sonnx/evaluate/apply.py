@@ -13,6 +13,7 @@ from sonnx.model.operator import Operator
 from sonnx.model.rule import RuleError
 from sonnx.numeric.arrays import Array, describe, finish
 from sonnx.numeric.environment import require_ieee
+from sonnx.operators.shared.predicates import MOST_AXES
 from sonnx.report.text import findings_text
 
 
@@ -32,19 +33,30 @@ def prepare(operator: Operator, operands: Mapping[str, Any], attributes: Mapping
     described = {
         name: describe(value) for name, value in operands.items() if not (value is None and name in optional)
     }
+    # Lists are read once: what the rules have seen is what the definition gets.
+    attributes = {name: _frozen(value) for name, value in attributes.items()}
     arrays = {name: array for name, (_, array) in described.items() if array is not None}
     call = Call(
         operator.name,
         {name: kind for name, (kind, _) in described.items()},
         attributes,
-        # Only Expand looks at an operand's elements beforehand: its `shape` decides a shape.
-        constants={name: tuple(arrays[name].reshape(-1).tolist()) for name in ("shape",) if name in arrays},
+        constants=_constants(arrays),
     )
     require(operator, call)
     if contract.uses_arithmetic and any(kind.dtype in IEEE for kind in call.inputs.values()):
         require_ieee()
     types = {name: kind.dtype for name, kind in contract.output_types(call).items()}
     return Prepared(arrays, attributes, types)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, (list, tuple)) else value
+
+
+def _constants(arrays: Mapping[str, Array]) -> Mapping[str, tuple[Any, ...]]:
+    """The elements of Expand's `shape`, which decide a shape; no more of them than rules need to see."""
+    shape = arrays.get("shape")
+    return {} if shape is None or shape.ndim != 1 else {"shape": tuple(shape[: MOST_AXES + 1].tolist())}
 
 
 def require(operator: Operator, call: Call) -> None:

@@ -12,6 +12,8 @@ from sonnx.model.operator import Operator
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import Array
 from sonnx.operators import BROADCAST, CLIP, CONV, EXPAND, WHERE, operator
+from sonnx.operators.shared.predicates import is_integer
+from sonnx.report.text import printable
 
 Integers = Sequence[int] | Absent
 
@@ -57,14 +59,17 @@ def where(condition: Any, X: Any, Y: Any) -> Array:
 
 
 def broadcast(*tensors: Any) -> tuple[Array, ...]:
-    """Give all tensors one shape, as read-only views of them (functionality Broadcast)."""
+    """Give all tensors one shape (functionality Broadcast).
+
+    The results are read-only and share the memory of tensors that are in the machine's own form.
+    """
     return tuple(apply(BROADCAST, _numbered(tensors), {}).values())
 
 
 def expand(input: Any, shape: Any) -> Array:
     """Broadcast `input` with `shape`, a list of sizes or an int64 vector (operator Expand).
 
-    The result is a read-only view of `input`.
+    The result is read-only and shares the memory of `input` where that is in the machine's own form.
     """
     return apply(EXPAND, {"input": input, "shape": _vector(shape)}, {})["output"]
 
@@ -77,8 +82,8 @@ def error_bound(name: str, *operands: Any, order: str = "specified", **attribute
     doubles, a tuple of them for Broadcast: 0 where values are only moved, +inf where the result may be no
     finite number. Conv's `accumulate` defaults to "separate" and `auto_pad` to "NOTSET", as in `conv`.
     """
-    if order not in ("specified", "any"):
-        raise ValueError(f'error_bound: order = {order!r}; write order="specified" or order="any"')
+    if not isinstance(order, str) or order not in ("specified", "any"):
+        raise ValueError('error_bound: write order="specified" or order="any"')
     found = operator(name)
     named = _named(found, operands, attributes)
     extra = {key: attributes[key] for key in attributes if key not in named}
@@ -97,7 +102,9 @@ def _named(found: Operator, operands: Sequence[Any], keywords: Mapping[str, Any]
     if len(operands) > len(names) or not set(keywords) <= open_names:
         takes = [*(operand.name for operand in contract.inputs), *attributes]
         surplus = sorted(set(keywords) - open_names) or [f"{len(operands)} operands"]
-        raise TypeError(f"error_bound: {found.name} takes {', '.join(takes)}, not {', '.join(surplus)}")
+        raise TypeError(
+            f"error_bound: {found.name} takes {', '.join(takes)}, not {printable(', '.join(surplus))}"
+        )
     named = dict.fromkeys(names) | dict(zip(names, operands, strict=False))
     named |= {key: value for key, value in keywords.items() if key in names}
     return {key: _vector(value) if key == "shape" else value for key, value in named.items()}
@@ -133,10 +140,18 @@ def _numbered(tensors: Sequence[Any]) -> dict[str, Any]:
 
 
 def _vector(shape: Any) -> Any:
-    """A list of sizes is an int64 vector; a list of anything else keeps the type NumPy gives it."""
+    """A list of integers is an int64 vector; a list of anything else keeps the type NumPy gives it."""
     if not isinstance(shape, (list, tuple)):
         return shape
+    listed = list(shape)
+    if all(map(is_integer, listed)):
+        return np.array(list(map(int, listed)), np.int64)
     try:
-        return np.array(shape, None if shape else np.int64)
+        # Booleans among integers would become integers: as objects they keep their type.
+        return np.array(listed, object if len(set(map(_is_bool, listed))) > 1 else None)
     except (ValueError, OverflowError):
         return shape  # ragged: left for general.R2 to name
+
+
+def _is_bool(value: object) -> bool:
+    return isinstance(value, (bool, np.bool_))

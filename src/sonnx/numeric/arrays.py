@@ -39,7 +39,6 @@ _PYTHON_SCALARS: dict[type, DType] = {
     int: DType.INT64,
     float: DType.DOUBLE,
     complex: DType.COMPLEX128,
-    str: DType.STRING,
     Fraction: DType.REAL,
 }
 
@@ -72,7 +71,9 @@ def dtype_of(array: Array) -> DType | None:
 
 
 def _dtype_of_objects(array: Array) -> DType | None:
-    kinds = set(map(type, array.flat))
+    # Along an axis of stride 0 the same element stands again and again: one look at it is enough.
+    once = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.strides)
+    kinds = set(map(type, array[(*once, ...)].reshape(-1)))
     if kinds == {Fraction} or (not kinds and isinstance(array, RealArray)):
         return DType.REAL
     # An empty plain object array is how ONNX's own helpers hold an empty string tensor.
@@ -95,16 +96,42 @@ def describe(value: Any) -> tuple[TensorType, Array | None]:
         return TensorType(None, None, foreign="absent"), None
     if isinstance(value, np.ma.MaskedArray):
         return TensorType(None, value.shape, foreign="masked array"), None
-    if hasattr(value, "nnz") and hasattr(value, "toarray"):
-        named = {str(held): dtype for held, dtype in _DTYPE.items()}
-        return TensorType(named.get(str(value.dtype)), tuple(value.shape), sparse=True), None
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
-        return _describe_array(np.asanyarray(value))
+    if hasattr(value, "nnz") and (hasattr(value, "toarray") or hasattr(value, "todense")):
+        return _describe_sparse(value), None
+    if isinstance(value, str):  # NumPy's own strings would lose a NUL at their end, in an array or by str()
+        return TensorType(DType.STRING, ()), np.array(str.__str__(value), dtype=object)
+    array = as_array(value)
+    if array is not None:
+        return _describe_array(array)
     dtype = _PYTHON_SCALARS.get(type(value))
     if dtype is None or (dtype is DType.INT64 and not -(2**63) <= value < 2**63):
         name = f"Python {type(value).__name__}"
         return TensorType(None, () if dtype else None, foreign=name), None
     return TensorType(dtype, ()), hold(np.array(value, dtype=_NUMPY[dtype]), dtype)
+
+
+def as_array(value: Any) -> Array | None:
+    """The NumPy array that an object is or offers without a conversion; None where it is no array.
+
+    Other libraries' arrays are taken at their word only where they speak of NumPy's types: one whose
+    dtype is its own (sparse, nullable, categorical) would be converted.
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asanyarray(value)
+    if not isinstance(getattr(value, "dtype", None), np.dtype):
+        return None
+    try:
+        array = np.asanyarray(value)
+    except Exception:  # whatever a foreign class raises, it offers no array
+        return None
+    return array if array.dtype == value.dtype else None
+
+
+def _describe_sparse(value: Any) -> TensorType:
+    named = {str(held): dtype for held, dtype in _DTYPE.items()}
+    shape = getattr(value, "shape", ())
+    sizes = tuple(shape) if isinstance(shape, (list, tuple)) else ()
+    return TensorType(named.get(str(getattr(value, "dtype", ""))), sizes, sparse=True)
 
 
 def _describe_array(array: Array) -> tuple[TensorType, Array | None]:

@@ -20,8 +20,8 @@ def same_bits(left: Any, right: Any, *, nan: NanRule = "bits") -> bool:
     With `nan="any"` two NaNs are the same whatever their bits: that is the rule for computed NaNs
     (D-ALL-4); moved values keep every bit. Reals and strings are compared as values.
     """
-    if nan not in ("bits", "any"):
-        raise ValueError(f'same_bits: nan = {nan!r}; write nan="bits" or nan="any"')
+    if not isinstance(nan, str) or nan not in ("bits", "any"):
+        raise ValueError('same_bits: write nan="bits" or nan="any"')
     (left_type, a), (right_type, b) = describe(left), describe(right)
     if a is None or b is None:
         bad = left_type if a is None else right_type

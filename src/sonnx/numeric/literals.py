@@ -12,7 +12,7 @@ from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS, nearest
 
 _HEX = re.compile(
-    r"[-+]?0[xX](?P<whole>[0-9a-fA-F]+)(\.(?P<part>[0-9a-fA-F]*))?([pP](?P<exponent>[-+]?\d+))?"
+    r"[-+]?0[xX](?P<whole>[0-9a-fA-F]+)(\.(?P<part>[0-9a-fA-F]*))?([pP](?P<exponent>[-+]?[0-9]+))?"
 )
 _NAN = re.compile(r"(?P<sign>[-+]?)nan(\((?P<bits>0x[0-9a-fA-F]+)\))?")
 # No format reaches exponents of five digits; larger ones would only fill the memory.
@@ -24,10 +24,10 @@ def format_float(value: Any) -> str:
 
     Finite values are hexadecimal floats as in C99 (`0x1.8p+3`); a NaN shows its fraction field.
     """
-    number = np.asarray(value)
-    form = next((f for t, f in FORMATS.items() if numpy_dtype(t) == number.dtype), None)
-    if form is None or number.shape != ():
-        raise ValueError(f"format_float: needs one float16, float or double, got {describe(value)[0]}")
+    kind, number = describe(value)
+    if number is None or kind.dtype not in IEEE or number.shape != ():
+        raise ValueError(f"format_float: needs one float16, float or double, got {kind}")
+    form = FORMATS[kind.dtype]
     bits = int(number.view(form.held_as))
     fraction = bits & ((1 << (form.precision - 1)) - 1)
     sign = "-" if bits >> (8 * number.dtype.itemsize - 1) else ""
@@ -69,7 +69,7 @@ def parse_literal(text: str, dtype: str) -> Any:
 def _parse_integer(text: str, dtype: DType) -> Any:
     info = np.iinfo(numpy_dtype(dtype))
     try:
-        value = int(text, 0)
+        value = int(text, 0) if text.isascii() else int("")
     except ValueError:
         raise ValueError(f"{text[:40]!r} is no integer") from None
     if not info.min <= value <= info.max:

@@ -1,6 +1,7 @@
 """Sums of products, the heart of every convolution: in a fixed order on IEEE types, exact on reals."""
 
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 
@@ -40,16 +41,19 @@ def sum_of_products(
 
 def _fold(x: Array, windows: Windows, weights: Array, start: Array, fused: bool) -> Array:
     groups, channels, _ = weights.shape
-    points = windows.points
-    total = np.empty((len(x), groups, channels, points), weights.dtype)
-    total[...] = start[..., None]
+    # Without spatial axes there is one line of one point.
+    lines, *others = windows.positions or (1,)
+    rest = prod(others)
+    total = np.empty((len(x), groups, channels, lines, rest), weights.dtype)
+    total[...] = start[..., None, None]
     step, most = (_fused_step, _FUSED_BLOCK) if fused else (_separate_step, _BLOCK)
-    for items, some, part in _blocks(len(x), groups, channels, points, most):
+    for items, some, part in _blocks(len(x), groups, channels, lines, rest, most):
         block = total[items, :, some, part]
         term = np.empty_like(block)
         for window, weight in zip(windows.cut(x[items]), np.moveaxis(weights[:, some], 2, 0), strict=True):
-            line = window.reshape(window.shape[0], groups, 1, points)
-            step(block, line[..., part], weight[..., None], term)
+            # Only the lines of this block are copied.
+            cut = window[:, :, part] if windows.positions else window
+            step(block, cut.reshape(*block.shape[:2], 1, *block.shape[3:]), weight[..., None, None], term)
     return total.reshape(len(x), groups, channels, *windows.positions)
 
 
@@ -63,13 +67,14 @@ def _fused_step(total: Array, window: Array, weight: Array, _term: Array) -> Non
 
 
 def _blocks(
-    items: int, groups: int, channels: int, points: int, most: int
+    items: int, groups: int, channels: int, lines: int, rest: int, most: int
 ) -> Iterator[tuple[slice, slice, slice]]:
-    """Batch items, output channels and positions, cut so that a block has about `most` elements."""
-    part = max(1, min(points, most // groups))
-    some = max(1, min(channels, most // (groups * part)))
-    many = max(1, most // (groups * some * part))
+    """Batch items, output channels and lines of `rest` points, in blocks of about `most` elements."""
+    line_size = max(1, groups * rest)
+    part = max(1, min(lines, most // line_size))
+    some = max(1, min(channels, most // (line_size * part)))
+    many = max(1, most // (line_size * part * some))
     for item in range(0, items, many):
         for channel in range(0, channels, some):
-            for point in range(0, points, part):
-                yield slice(item, item + many), slice(channel, channel + some), slice(point, point + part)
+            for line in range(0, lines, part):
+                yield slice(item, item + many), slice(channel, channel + some), slice(line, line + part)

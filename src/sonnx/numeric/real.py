@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 
 from sonnx.model.dtype import IEEE, INTEGERS, DType
-from sonnx.numeric.arrays import Array, RealArray, dtype_of
+from sonnx.numeric.arrays import Array, RealArray, as_array, dtype_of
+from sonnx.numeric.environment import require_ieee
 
-_NUMBER = re.compile(r"\s*[-+]?(\d+/\d+|(\d[\d_]*)?(\.\d[\d_]*|\.)?([eE](?P<exponent>[-+]?\d+))?)\s*")
+_NUMBER = re.compile(
+    r"\s*[-+]?(\d+/\d+|(\d[\d_]*)?(\.\d[\d_]*|\.)?([eE](?P<exponent>[-+]?\d+))?)\s*", re.ASCII
+)
 # Python itself converts no more than 4300 digits, to bound the time that takes.
 _LONGEST_TEXT = 4000
 # 10**100000 takes 41 kB: larger exponents are mistakes or attacks, and would fill the memory.
 _LARGEST_EXPONENT = 100_000
+# NumPy's arrays end there.
+_DEEPEST = 64
 
 _LIFTED = (*IEEE, DType.BFLOAT16, *INTEGERS)
 
@@ -26,13 +31,35 @@ def real(values: Any) -> RealArray:
     Takes ints, Fractions, Decimals, floats, strings such as "-6.1", "1/3" or "2.5e-3", nested lists
     of these, and arrays of floats or integers. Raises ValueError for anything that is no real number.
     """
-    # As objects, elements keep their own types, and strings their last character if it is NUL.
-    as_objects = isinstance(values, (list, tuple, str))
-    array: Array = np.array(values, dtype=object) if as_objects else np.asanyarray(values)
+    require_ieee()  # a process that flushes subnormals would lift them to 0
+    array = as_array(values)
+    if array is None:
+        shape, leaves = _nested(values, 0)
+        return _array([_element(leaf, index) for index, leaf in enumerate(leaves)], shape)
     lift = _lifter(array, dtype_of(array))
-    result = np.empty(array.size, dtype=object)
-    result[:] = [lift(value, index) for index, value in enumerate(array.flat)]
-    return result.reshape(array.shape).view(RealArray)
+    return _array([lift(value, index) for index, value in enumerate(array.reshape(-1))], array.shape)
+
+
+def _array(values: list[Fraction], shape: tuple[int, ...]) -> RealArray:
+    result = np.empty(len(values), dtype=object)
+    result[:] = values
+    return result.reshape(shape).view(RealArray)
+
+
+def _nested(values: Any, depth: int) -> tuple[tuple[int, ...], list[Any]]:
+    """The shape of nested lists and their leaves; an array among them stands for the list of its elements."""
+    if depth > _DEEPEST:
+        raise ValueError(f"sonnx.real: lists are nested more than {_DEEPEST} deep")
+    if isinstance(values, np.ndarray):
+        lifted = real(values)
+        return lifted.shape, list(lifted.reshape(-1))
+    if not isinstance(values, (list, tuple)):
+        return (), [values]
+    parts = [_nested(value, depth + 1) for value in values]
+    shapes = {shape for shape, _ in parts} or {()}
+    if len(shapes) > 1:
+        raise ValueError("sonnx.real: give lists of equal length at every level")
+    return (len(parts), *shapes.pop()), [leaf for _, leaves in parts for leaf in leaves]
 
 
 def _lifter(array: Array, dtype: DType | None) -> Callable[[Any, int], Fraction]:
@@ -71,8 +98,8 @@ def _element(value: Any, index: int) -> Fraction:
     if isinstance(value, Decimal) and value.is_finite():
         return _text(str(value), index)
     raise ValueError(
-        f"sonnx.real: element {index} is {value!r} ({type(value).__name__}), which is no real number; "
-        "give ints, floats, Fractions or decimal strings, in lists of equal length"
+        f"sonnx.real: element {index} is of type {type(value).__name__}, which is no real number; "
+        "give ints, floats, Fractions or decimal strings"
     )
 
 

@@ -20,6 +20,8 @@ MOST_AXES = 64
 _INT64 = range(-(2**63), 2**63)
 # Characters of a value that a message shows.
 LONGEST_TEXT = 80
+# No attribute has as many elements; longer lists are not looked through.
+LONGEST_LIST = 1000
 
 
 def known(call: Call, name: str) -> TensorType | None:
@@ -44,9 +46,9 @@ def show(call: Call, *names: str) -> tuple[Shown, ...]:
 
 
 def elements(value: object) -> list[Any] | None:
-    """The elements of a list, a tuple or an array of rank 1; None for anything else."""
+    """The elements of a list, a tuple or an array of rank 1, the first thousand; None for anything else."""
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1):
-        return list(value)
+        return list(value[:LONGEST_LIST])
     return None
 
 
@@ -68,16 +70,24 @@ def is_integer(value: object) -> bool:
 def written(value: object) -> str:
     """A value as messages show it, cut where it is long; lists, tuples and vectors in brackets."""
     listed = elements(value)
-    try:
-        text = _plain(value) if listed is None else f"[{', '.join(map(_plain, listed[:LONGEST_TEXT]))}]"
-    except ValueError:  # Python refuses to print integers of thousands of digits
-        text = f"{type(value).__name__} too long to print"
+    return _cut(_plain(value)) if listed is None else f"[{written_elements(listed)}]"
+
+
+def written_elements(values: Sequence[object]) -> str:
+    """Values as messages show them, separated by commas, cut where they are many."""
+    return _cut(", ".join(map(_plain, values[:LONGEST_TEXT])))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
 
 
 def _plain(value: object) -> str:
     """Numbers as they are, also NumPy's; anything else so that its type shows."""
-    return str(value) if isinstance(value, (int, float, np.number)) else repr(value)
+    try:
+        return str(value) if isinstance(value, (int, float, np.number)) else repr(value)
+    except Exception:  # too many digits, nested too deep, or a class that cannot print itself
+        return f"{type(value).__name__} that cannot be printed"
 
 
 def count(number: int, noun: str) -> str:

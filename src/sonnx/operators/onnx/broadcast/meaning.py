@@ -51,10 +51,9 @@ def alternate(tensors: Sequence[Array]) -> list[Array]:
     outputs = []
     for m in range(len(tensors)):
         Y = aligned[m]
-        indices = [[f(i, Y.shape[axis], size) for i in range(size)] for axis, size in enumerate(target)]
-        # The ellipsis stands for no axis; it keeps a tensor without axes a tensor.
-        places: tuple[Any, ...] = (..., *np.ix_(*(np.array(index, np.intp) for index in indices)))
-        outputs.append(Y[places])
+        for axis, size in enumerate(target):
+            Y = Y.take([f(i, Y.shape[axis], size) for i in range(size)], axis)
+        outputs.append(Y)
     return outputs
 
 

@@ -45,7 +45,9 @@ class _Sum:
 
     def magnitude(self, per_term: Array, of_bias: float) -> Array:
         """An upper bound of Σ_k per_term[k]·|x_k·w_k| + of_bias·|b|, rounding of this sum included."""
-        weights = _up(np.abs(self.W) * per_term.reshape(self.W.shape[1:]))
+        # A zero weight stays zero: next to it, the least positive double is not negligible times a large x.
+        scaled = np.abs(self.W) * per_term.reshape(self.W.shape[1:])
+        weights = np.where(self.W == 0, 0.0, _up(scaled))
         start = np.zeros(len(self.W)) if self.B is None else _up(np.abs(self.B) * of_bias)
         total = self.convolve(np.abs(self.X), weights, start, DType.DOUBLE)
         # Every product and sum above may have been rounded down, once each.
@@ -76,14 +78,18 @@ def _bound(sums: _Sum, dtype: DType, order: str) -> Array:
     form = FORMATS[ACCUMULATOR[dtype]]
     u, n = float(form.unit_roundoff), sums.terms
     exact_products = dtype is DType.FLOAT16
-    counts = _roundings(sums, order, exact_products)
-    of_terms, of_bias = _growth(counts, u), float(_growth(np.array([n]), u)[0])
-    relative = _up(sums.magnitude(of_terms, of_bias) * u)
+    sizes = sums.magnitude(np.ones(n), 1.0)
+    if n == 0:
+        return np.where(np.isfinite(sizes), 0.0, np.inf)
+    of_terms, of_bias = _growth(_roundings(sums, order, exact_products), u), _growth(np.array([n]), u)
+    # Factors of at most 1 keep the sum from overflowing where the result does not.
+    most = max(of_terms.max(), of_bias[0])
+    relative = _up(sums.magnitude(_up(of_terms / most), _up(of_bias / most)[0]) * _up(most * u))
     # n·η/2·(1+u)^n, in this order: η/2 itself is no double where the accumulator is one.
     halves = 0.0 if exact_products else n / 2 * float(np.exp(n * u)) * (1 + 2.0**-40)
     bound = _up(relative + _up(np.asarray(halves * float(form.smallest))))
     # No partial sum is larger than the sum of all magnitudes and the error so far.
-    peak = _up(sums.magnitude(np.ones(n), 1.0) + bound)
+    peak = _up(sizes + bound)
     finite = peak <= float(form.largest)
     if dtype is DType.FLOAT16:
         bound, fits = _last_rounding(sums, bound)

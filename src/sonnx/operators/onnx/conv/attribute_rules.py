@@ -8,7 +8,16 @@ from sonnx.model.rule import Broken, Predicate, Rule, Shown
 from sonnx.operators.onnx.conv.auto_pad import AUTO_PADS, resolve
 from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, axes, group
 from sonnx.operators.onnx.conv.rules import ATTRIBUTES, GOOD, PASSING
-from sonnx.operators.shared.predicates import count, elements, integers, is_integer, show, sizes, written
+from sonnx.operators.shared.predicates import (
+    count,
+    elements,
+    integers,
+    is_integer,
+    show,
+    sizes,
+    written,
+    written_elements,
+)
 
 ACCUMULATE = ("separate", "fused")
 
@@ -33,9 +42,9 @@ def _length(name: str, length: int) -> Predicate:
     def predicate(call: Call) -> Broken | None:
         value = _given(call, name)
         listed = elements(value)
-        if value is ABSENT or (listed is not None and len(listed) == length):
+        if value is ABSENT or (listed is not None and len(value) == length):
             return None
-        number = "not a list" if listed is None else count(len(listed), "value")
+        number = "not a list" if listed is None else count(len(value), "value")
         X = tuple(
             Shown("X", str(t), f"{SPATIAL} spatial axes, so {length} values") for t in _inputs(call, "X")
         )
@@ -54,7 +63,7 @@ def _at_least(name: str, least: int, words: str) -> Predicate:
         bad = [value for value in listed if not is_integer(value) or value < least]
         if not bad:
             return None
-        note = f"not a {words} of 64 bits: {written(bad)[1:-1]}"
+        note = f"not a {words} of 64 bits: {written_elements(bad)}"
         return Broken((Shown(name, written(listed), note),), f"write {words}s")
 
     return predicate
@@ -85,7 +94,7 @@ def _group_known(call: Call) -> Broken | None:
     X, value = sizes(call, "X", RANK), _given(call, "group")
     if X is None or value is ABSENT or group(call) is not None:
         return None
-    note = "" if is_integer(value) else "not an integer"
+    note = "" if is_integer(value) else "not an integer of 64 bits"
     values = (Shown("group", written(value), note), Shown("X", str(call.inputs["X"]), count(X[1], "channel")))
     depthwise = f" (standard) or group = {X[1]} (depthwise)" if X[1] > 1 else ""
     return Broken(values, f"write group = 1{depthwise}")

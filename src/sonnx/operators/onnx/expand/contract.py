@@ -64,7 +64,7 @@ def _sizes(call: Call) -> Broken | None:
 
 
 def _constant(call: Call) -> Broken | None:
-    if "shape" in call.constants or known(call, "shape") is None:
+    if "shape" in call.constants or known(call, "shape") is None or _vector(call) is not None:
         return None
     return Broken((Shown("shape", "not constant"),), "make `shape` a constant of the model")
 
