@@ -44,16 +44,16 @@ def _fold(x: Array, windows: Windows, weights: Array, start: Array, fused: bool)
     # Without spatial axes there is one line of one point.
     lines, *others = windows.positions or (1,)
     rest = prod(others)
-    total = np.empty((len(x), groups, channels, lines, rest), weights.dtype)
-    total[...] = start[..., None, None]
+    total = np.empty((len(x), groups, channels, lines * rest), weights.dtype)
+    total[...] = start[..., None]
     step, most = (_fused_step, _FUSED_BLOCK) if fused else (_separate_step, _BLOCK)
     for items, some, part in _blocks(len(x), groups, channels, lines, rest, most):
-        block = total[items, :, some, part]
+        block = total[items, :, some, part.start * rest : part.stop * rest]
         term = np.empty_like(block)
         for window, weight in zip(windows.cut(x[items]), np.moveaxis(weights[:, some], 2, 0), strict=True):
             # Only the lines of this block are copied.
             cut = window[:, :, part] if windows.positions else window
-            step(block, cut.reshape(*block.shape[:2], 1, *block.shape[3:]), weight[..., None, None], term)
+            step(block, cut.reshape(*block.shape[:2], 1, block.shape[3]), weight[..., None], term)
     return total.reshape(len(x), groups, channels, *windows.positions)
 
 
