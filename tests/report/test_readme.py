@@ -66,3 +66,7 @@ def test_every_command_the_readme_names_is_a_target() -> None:
     named = set(re.findall(r"make (\w+)", README))
     assert named
     assert named <= targets | {"and"}
+
+
+def test_no_placeholder_is_left_in_the_readme() -> None:
+    assert not re.findall(r"\b(?:[A-Z]+-TABLE|TODO|TBD|XXX)\b", README)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from sonnx.model.dtype import DType
 
@@ -32,7 +33,7 @@ class TensorType:
         axes = "" if self.denotation is None else f" as {','.join(self.denotation)}"
         return f"{head}{name}{sizes}{axes}"
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...] | None:
         """The shape where every size is a number from 0 up, else None."""
         if self.shape is None:
