@@ -368,3 +368,10 @@ def test_a_value_that_cannot_print_itself_is_named_by_its_type() -> None:
 
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3, 3), **plain((3, 3), group=Silent()))
     assert "   group = Silent that cannot be printed   not an integer of 64 bits\n" in text
+
+
+def test_the_document_s_example_of_six_channels_in_two_groups_is_outside_the_profile() -> None:
+    # Its text on `group` describes 2 groups of 3 channels, which its own constraint C1 refuses (D-CONV-2).
+    assert broken(sonnx.conv, floats(1, 6, 4, 4), floats(6, 3, 3, 3), **plain((3, 3), group=2)) == [
+        "conv.group.C1"
+    ]
