@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sonnx.evaluate.functions import broadcast, clip, conv, error_bound, expand, output_types, where
+    from sonnx.model.dtype import DType
     from sonnx.model.rule import Finding, Rule, RuleError, Shown
     from sonnx.model.tensor_type import TensorType
     from sonnx.numeric.arrays import RealArray
@@ -29,6 +30,7 @@ _HOMES = {
     "expand": "sonnx.evaluate.functions",
     "output_types": "sonnx.evaluate.functions",
     "where": "sonnx.evaluate.functions",
+    "DType": "sonnx.model.dtype",
     "Finding": "sonnx.model.rule",
     "Rule": "sonnx.model.rule",
     "RuleError": "sonnx.model.rule",
@@ -45,6 +47,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "DType",
     "Finding",
     "NotIeeeError",
     "RealArray",

@@ -18,7 +18,7 @@ def test_a_finding_holds_rule_values_help_page_and_place() -> None:
     wrong = call("Clip", {"input": "float[2]", "min": "float[1]", "max": "float[]"})
     (finding,) = check_call(CLIP, wrong, "net.onnx: node 0")
     assert finding.rule == "clip.min.D2"
-    assert finding.statement == "`min` has the empty shape."
+    assert finding.statement == "`min` must have the empty shape."
     assert finding.operator == "Clip"
     assert finding.values == (Shown("min", "float[1]"),)
     assert finding.help == "give `min` the empty shape: a single value, not a list of one"

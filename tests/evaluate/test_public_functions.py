@@ -87,8 +87,8 @@ def test_error_bound_names_the_operators_there_are() -> None:
         ("Clip", 4, {}, "error_bound: Clip takes input, min, max, not 4 operands"),
         ("Clip", 3, {"low": 1}, "error_bound: Clip takes input, min, max, not low"),
         ("Clip", 3, {"min": 1}, "error_bound: Clip takes input, min, max, not min"),
-        ("Broadcast", 2, {"X": 1}, "error_bound: Broadcast takes X, not X"),
-        ("Broadcast", 2, {"X0": 1}, "error_bound: Broadcast takes X, not X0"),
+        ("Broadcast", 2, {"X": 1}, "error_bound: Broadcast takes its tensors by position, not X"),
+        ("Broadcast", 2, {"X0": 1}, "error_bound: Broadcast takes its tensors by position, not X0"),
         ("Where", 3, {"strides": 1}, "error_bound: Where takes condition, X, Y, not strides"),
     ],
 )

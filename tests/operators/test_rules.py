@@ -39,7 +39,7 @@ def test_general_r1_names_every_attribute_that_is_not_written() -> None:
     assert broken(sonnx.conv, IMAGE, KERNEL) == ["general.R1"]
     text = message(sonnx.conv, IMAGE, KERNEL, strides=(1, 1), dilations=(1, 1), group=1)
     assert text == (
-        "error[general.R1]: Every attribute of an operator is written; none is left to its default\n"
+        "error[general.R1]: Every attribute of an operator must be written; none is left to its default\n"
         "  --> call of Conv\n"
         "   pads         = absent\n"
         "   kernel_shape = absent\n"
@@ -72,7 +72,7 @@ def test_general_r2_refuses_what_is_no_array(vague: Any) -> None:
 
 def test_general_r2_shows_the_kind_of_thing_given_and_how_to_make_an_array_of_it() -> None:
     assert message(sonnx.clip, [1.0], ONE, ONE) == (
-        "error[general.R2]: Every tensor has an explicit element type and a static shape\n"
+        "error[general.R2]: Every tensor must have an explicit element type and a static shape\n"
         "  --> call of Clip\n"
         "   input = Python list\n"
         "  help: give an array with an explicit dtype, or sonnx.real([...]) for exact numbers\n"
@@ -147,7 +147,7 @@ def test_general_r4_refuses_sparse_tensors() -> None:
     assert broken(sonnx.expand, Sparse(), [2, 3]) == ["general.R4"]
     assert broken(sonnx.conv, Sparse(), KERNEL, **plain((3, 3))) == ["general.R4"]
     assert message(sonnx.clip, Sparse(), ONE, ONE) == (
-        "error[general.R4]: No tensor is sparse\n"
+        "error[general.R4]: No tensor may be sparse\n"
         "  --> call of Clip\n"
         "   input : sparse float[2,3]\n"
         "  help: make the tensor dense\n"

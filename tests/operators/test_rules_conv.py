@@ -32,7 +32,7 @@ def test_conv_x_c1_demands_two_spatial_axes() -> None:
     for shape in [(), (3,), (1, 3, 8), (1, 3, 8, 8, 8)]:
         assert rules_of(X=shape) == ["conv.X.C1"]
     assert message(sonnx.conv, floats(1, 3, 8), floats(4, 3, 3, 3), **plain((3, 3))) == (
-        "error[conv.X.C1]: `X` has two spatial axes: its shape is (batch, channels, lines, columns)\n"
+        "error[conv.X.C1]: `X` must have two spatial axes: its shape is (batch, channels, lines, columns)\n"
         "  --> call of Conv\n"
         "   X : float[1,3,8]   rank 3\n"
         "  help: give `X` rank 4: batch, channels, lines, columns\n"
@@ -45,10 +45,10 @@ def test_conv_x_c2_demands_the_channels_of_the_kernel_times_group() -> None:
     assert rules_of(W=(3, 3, 3, 3), B=(3,), group=3) == ["conv.X.C2"]
     assert rules_of(X=(1, 0, 8, 8)) == ["conv.X.C2"]
     assert message(sonnx.conv, floats(1, 5, 8, 8), floats(4, 3, 3, 3), **plain((3, 3))) == (
-        "error[conv.X.C2]: `X` has as many channels as the second axis of `W` times `group`\n"
+        "error[conv.X.C2]: `X` must have as many channels as the second axis of `W` times `group`\n"
         "  --> call of Conv\n"
         "   X     : float[1,5,8,8]   5 channels\n"
-        "   W     : float[4,3,3,3]   3 channels a group\n"
+        "   W     : float[4,3,3,3]   3 channels per group\n"
         "   group = 1\n"
         "  help: give `W` 5 channels on its second axis\n"
         "  more: sonnx explain conv.X.C2"
@@ -90,7 +90,7 @@ def test_conv_w_d1_demands_rank_four() -> None:
         assert rules_of(W=shape) == ["conv.W.D1"]
     text = message(sonnx.conv, floats(1, 3, 8, 8), floats(4, 3, 3), **plain((3, 3)))
     assert "   W : float[4,3,3]   rank 3\n" in text
-    assert "  help: give `W` rank 4: output channels, channels a group, lines, columns\n" in text
+    assert "  help: give `W` rank 4: output channels, channels per group, lines, columns\n" in text
 
 
 def test_conv_w_d2_and_b_d2_refuse_operands_of_another_type() -> None:

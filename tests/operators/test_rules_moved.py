@@ -38,8 +38,8 @@ def test_clip_input_d1_refuses_types_without_order_or_ieee_rules() -> None:
     assert broken(sonnx.clip, np.ones(3, np.complex64), np.complex64(0), np.complex64(1)) == ["clip.input.D1"]
     assert broken(sonnx.clip, 1j, 0j, 2j) == ["clip.input.D1"]
     assert message(sonnx.clip, YES, np.False_, np.True_) == (
-        "error[clip.input.D1]: `input` is real, a signed or unsigned integer of 8 to 64 bits, float16, float "
-        "or double\n"
+        "error[clip.input.D1]: `input` must be real, a signed or unsigned integer of 8 to 64 bits, float16, "
+        "float or double\n"
         "  --> call of Clip\n"
         "   input : bool[3]\n"
         "  help: give `input` one of the types real, float16, float, double, int8, int16, int32, int64, "
@@ -63,7 +63,7 @@ def test_clip_min_c1_and_max_c1_refuse_a_nan_as_bound_of_integers() -> None:
         assert broken(sonnx.clip, integers, NAN, dtype(1)) == ["clip.min.C1"]
         assert broken(sonnx.clip, integers, dtype(1), np.float32(NAN)) == ["clip.max.C1"]
     assert message(sonnx.clip, np.ones(3, np.int64), NAN, 5) == (
-        "error[clip.min.C1]: `min` has the element type of `input`\n"
+        "error[clip.min.C1]: `min` must have the element type of `input`\n"
         "  --> call of Clip\n"
         "   min   : double[]\n"
         "   input : int64[3]\n"
@@ -77,7 +77,7 @@ def test_clip_min_d1_and_max_d1_refuse_an_absent_bound() -> None:
     assert broken(sonnx.clip, FLOATS, ONE, None) == ["clip.max.D1"]
     assert broken(sonnx.clip, FLOATS, None, None) == ["clip.min.D1", "clip.max.D1"]
     assert message(sonnx.clip, FLOATS, ONE, None) == (
-        "error[clip.max.D1]: `max` is given\n"
+        "error[clip.max.D1]: `max` must be given\n"
         "  --> call of Clip\n"
         "   max = absent\n"
         "  help: write `max`, if need be the end of the type's range\n"
@@ -112,7 +112,7 @@ def test_where_r2_refuses_shapes_that_no_broadcasting_brings_together() -> None:
     assert broken(sonnx.where, YES, FLOATS, FLOATS[:2]) == ["where.R2"]
     assert broken(sonnx.where, YES[:0], FLOATS[:1], FLOATS[:0]) == ["where.R2"]
     assert message(sonnx.where, YES, FLOATS, FLOATS[:2]) == (
-        "error[where.R2]: `condition`, `X` and `Y` have one shape\n"
+        "error[where.R2]: `condition`, `X` and `Y` must have one shape\n"
         "  --> call of Where\n"
         "   condition : bool[3]\n"
         "   X         : float[3]\n"
@@ -168,7 +168,7 @@ def test_broadcast_c1_refuses_sizes_that_are_neither_the_largest_nor_one() -> No
     for shapes in [((2,), (3,)), ((1,), (0,)), ((2, 3), (3, 3)), ((4, 1), (2, 1), (4, 1)), ((0,), (2,))]:
         assert broken(sonnx.broadcast, *zeros(*shapes)) == ["broadcast.C1"]
     assert message(sonnx.broadcast, *zeros((2, 4), (3,), (1,))) == (
-        "error[broadcast.C1]: After ranks are equalised, each size is the largest on its axis, or 1\n"
+        "error[broadcast.C1]: After ranks are equalised, each size must be the largest on its axis, or 1\n"
         "  --> call of Broadcast\n"
         "   X0 : float[2,4]\n"
         "   X1 : float[3]   size 3 on axis -1, where the largest is 4\n"
@@ -180,7 +180,7 @@ def test_broadcast_c1_refuses_sizes_that_are_neither_the_largest_nor_one() -> No
 
 def test_broadcast_d1_refuses_no_tensor_at_all() -> None:
     assert message(sonnx.broadcast) == (
-        "error[broadcast.D1]: There is at least one tensor\n"
+        "error[broadcast.D1]: There must be at least one tensor\n"
         "  --> call of Broadcast\n"
         "   tensors = 0\n"
         "  help: give at least one tensor\n"
@@ -211,7 +211,7 @@ def test_expand_shape_c1_refuses_shapes_that_do_not_broadcast() -> None:
         assert broken(sonnx.expand, FLOATS, shape) == ["expand.shape.C1"]
     assert broken(sonnx.expand, FLOATS[:0], [1]) == ["expand.shape.C1"]
     assert message(sonnx.expand, FLOATS, [2, 4]) == (
-        "error[expand.shape.C1]: The shape of `input` and `shape` broadcast: on each axis a size is the "
+        "error[expand.shape.C1]: The shape of `input` and `shape` must broadcast: on each axis a size is the "
         "larger of both, or 1\n"
         "  --> call of Expand\n"
         "   input : float[3]   size 3 on axis -1, where the largest is 4\n"

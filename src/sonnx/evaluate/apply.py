@@ -9,11 +9,11 @@ import numpy as np
 from sonnx.check.calls import check_call
 from sonnx.model.call import Call
 from sonnx.model.dtype import IEEE, DType
-from sonnx.model.operator import Operator
+from sonnx.model.operator import Contract, Operator
 from sonnx.model.rule import RuleError
 from sonnx.numeric.arrays import Array, describe, finish
 from sonnx.numeric.environment import require_ieee
-from sonnx.operators.shared.predicates import MOST_AXES
+from sonnx.operators.shared.predicates import MOST_AXES, elements
 from sonnx.report.text import findings_text
 
 
@@ -40,7 +40,7 @@ def prepare(operator: Operator, operands: Mapping[str, Any], attributes: Mapping
         operator.name,
         {name: kind for name, (kind, _) in described.items()},
         attributes,
-        constants=_constants(arrays),
+        constants=_constants(contract, arrays),
     )
     require(operator, call)
     if contract.uses_arithmetic and any(kind.dtype in IEEE for kind in call.inputs.values()):
@@ -50,13 +50,15 @@ def prepare(operator: Operator, operands: Mapping[str, Any], attributes: Mapping
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, (list, tuple)) else value
+    listed = elements(value)
+    # Of a longer list only its length matters: a rule refuses it.
+    return value if listed is None or len(listed) < len(value) else tuple(listed)
 
 
-def _constants(arrays: Mapping[str, Array]) -> Mapping[str, tuple[Any, ...]]:
-    """The elements of Expand's `shape`, which decide a shape; no more of them than rules need to see."""
-    shape = arrays.get("shape")
-    return {} if shape is None or shape.ndim != 1 else {"shape": tuple(shape[: MOST_AXES + 1].tolist())}
+def _constants(contract: Contract, arrays: Mapping[str, Array]) -> Mapping[str, tuple[Any, ...]]:
+    """The elements of vectors that decide a shape; no more of them than rules need to see."""
+    vectors = {o.name: arrays[o.name] for o in contract.inputs if o.constant and o.name in arrays}
+    return {name: tuple(v[: MOST_AXES + 1].tolist()) for name, v in vectors.items() if v.ndim == 1}
 
 
 def require(operator: Operator, call: Call) -> None:

@@ -12,7 +12,7 @@ from sonnx.model.operator import Operator
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import Array
 from sonnx.operators import BROADCAST, CLIP, CONV, EXPAND, WHERE, operator
-from sonnx.operators.shared.predicates import is_integer
+from sonnx.operators.shared.predicates import elements, is_integer
 from sonnx.report.text import printable
 
 Integers = Sequence[int] | Absent
@@ -89,50 +89,58 @@ def error_bound(name: str, *operands: Any, order: str = "specified", **attribute
     extra = {key: attributes[key] for key in attributes if key not in named}
     ready = prepare(found, named, _defaults(found) | extra)
     bounds = tuple(found.error_bound(ready.arrays, ready.attributes, order).values())
-    return bounds if found is BROADCAST else bounds[0]
+    return bounds if _is_variadic(found) else bounds[0]
 
 
 def _named(found: Operator, operands: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """Operands by name, given by position or by keyword."""
-    contract = found.contract
-    names = list(_numbered(operands)) if found is BROADCAST else [operand.name for operand in contract.inputs]
+    """Operands by name, given by position or, where there is a fixed number, by keyword."""
+    names = list(_numbered(operands)) if _is_variadic(found) else [o.name for o in found.contract.inputs]
     # What has been given by position cannot be given by keyword too.
-    attributes = [attribute.name for attribute in contract.attributes]
-    open_names = {*names[len(operands) :], *attributes}
-    if len(operands) > len(names) or not set(keywords) <= open_names:
-        takes = [*(operand.name for operand in contract.inputs), *attributes]
-        surplus = sorted(set(keywords) - open_names) or [f"{len(operands)} operands"]
-        raise TypeError(
-            f"error_bound: {found.name} takes {', '.join(takes)}, not {printable(', '.join(surplus))}"
-        )
+    attributes = [attribute.name for attribute in found.contract.attributes]
+    surplus = sorted(set(keywords) - {*names[len(operands) :], *attributes})
+    if surplus or len(operands) > len(names):
+        takes = "its tensors by position" if _is_variadic(found) else ", ".join([*names, *attributes])
+        given = ", ".join(surplus) or f"{len(operands)} operands"
+        raise TypeError(f"error_bound: {found.name} takes {takes}, not {printable(given)}")
     named = dict.fromkeys(names) | dict(zip(names, operands, strict=False))
     named |= {key: value for key, value in keywords.items() if key in names}
-    return {key: _vector(value) if key == "shape" else value for key, value in named.items()}
+    constants = {operand.name for operand in found.contract.inputs if operand.constant}
+    return {key: _vector(value) if key in constants else value for key, value in named.items()}
 
 
 def output_types(name: str, /, **arguments: Any) -> Mapping[str, TensorType]:
     """Find the types of an operator's outputs from types and attributes alone; no data is needed.
 
-    Operands are given by name, as TensorType or as text such as "float[1,3,8,8]"; Expand's `shape` is a
-    list of sizes. Raises RuleError where a rule is broken.
+    Operands are given by name (X0, X1, ... for Broadcast), as TensorType or as text such as
+    "float[1,3,8,8]"; Expand's `shape` is a list of sizes. Raises RuleError where a rule is broken.
     """
     found = operator(name)
-    attributes = {attribute.name for attribute in found.contract.attributes}
-    inputs, constants = {}, {}
+    constant = {operand.name for operand in found.contract.inputs if operand.constant}
+    inputs: dict[str, TensorType] = {}
+    constants: dict[str, tuple[Any, ...]] = {}
+    attributes: dict[str, Any] = dict(_defaults(found))
     for key, value in arguments.items():
-        if key == "shape" and isinstance(value, (list, tuple)):
-            inputs[key], constants[key] = TensorType(DType.INT64, (len(value),)), tuple(value)
-        elif key not in attributes:
-            inputs[key] = value if isinstance(value, TensorType) else tensor_type(value)
-    written = {key: value for key, value in arguments.items() if key in attributes}
-    call = Call(found.name, inputs, _defaults(found) | written, constants=constants)
+        listed = elements(value)
+        if key in constant and listed is not None:
+            inputs[key], constants[key] = TensorType(DType.INT64, (len(value),)), tuple(listed)
+        elif isinstance(value, TensorType):
+            inputs[key] = value
+        elif isinstance(value, str) and key not in attributes:
+            inputs[key] = tensor_type(value)
+        else:
+            attributes[key] = value
+    call = Call(found.name, inputs, attributes, constants=constants)
     require(found, call)
     return found.contract.output_types(call)
 
 
 def _defaults(found: Operator) -> dict[str, str]:
     """What the functions here let a caller leave out."""
-    return {"auto_pad": "NOTSET", "accumulate": "separate"} if found is CONV else {}
+    return {a.name: a.default for a in found.contract.attributes if a.default is not None}
+
+
+def _is_variadic(found: Operator) -> bool:
+    return any(operand.variadic for operand in found.contract.inputs)
 
 
 def _numbered(tensors: Sequence[Any]) -> dict[str, Any]:

@@ -28,7 +28,8 @@ class Call:
     `attributes` holds what is written; an attribute without an entry, or with ABSENT, was not given.
     `inputs` holds the operands that are present; an optional one that is absent has no entry.
     `outputs` holds what a model declares; it is empty where nothing is declared.
-    `constants` holds the elements of operands that decide a shape (Expand's `shape`).
+    `constants` holds the elements of operands that decide a shape (Expand's `shape`). `unknown` names what
+    the operator does not have; the check of a call fills it in.
     """
 
     operator: str
@@ -36,6 +37,7 @@ class Call:
     attributes: Mapping[str, Any] = field(default_factory=lambda: _NONE)
     outputs: Mapping[str, TensorType] = field(default_factory=lambda: _NONE)
     constants: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
+    unknown: tuple[str, ...] = ()
 
 
 def call(

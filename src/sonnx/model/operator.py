@@ -24,17 +24,23 @@ class Operand:
     types: tuple[DType, ...]
     optional: bool = False
     optional_in_onnx: bool = False
+    # Its elements decide a shape, so rules look at them: they must be known before anything runs.
+    constant: bool = False
     variadic: bool = False
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """An attribute; `mode` marks one that says how to evaluate and is not in an ONNX file."""
+    """An attribute; `mode` marks one that says how to evaluate and is not in an ONNX file.
+
+    `default` is what a call of the operator's function may leave out; a model may leave out nothing.
+    """
 
     name: str
     kind: str
     text: str
     mode: bool = False
+    default: str | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,6 @@ class Contract:
     """Everything about an operator that can be said without data."""
 
     name: str
-    domain: str
     since_version: int | None
     summary: str
     inputs: tuple[Operand, ...]

@@ -23,6 +23,13 @@ class TensorType:
     # How the caller spelled a type that is not one of the profile's, for messages.
     foreign: str | None = None
 
+    def __post_init__(self) -> None:
+        """Take a type by its spelling and sizes in a list; anything else that is no type is refused."""
+        if self.dtype is not None:
+            object.__setattr__(self, "dtype", DType(self.dtype))
+        if self.shape is not None:
+            object.__setattr__(self, "shape", tuple(self.shape))
+
     def __str__(self) -> str:
         """Print the form that messages and examples use, such as `float[1,3,8,8]`."""
         head = "sparse " if self.sparse else ""
@@ -44,8 +51,8 @@ class TensorType:
 
 def tensor_type(text: str) -> TensorType:
     """Read the form that `str(TensorType)` prints: `float[1,3,8,8]`, `real[]`, `?[batch,3]`."""
-    match = _TEXT.fullmatch(text)
-    if match is None:
+    match = _TEXT.fullmatch(text) if isinstance(text, str) else None
+    if match is None or re.search(r"\[,|,,|,\]", text):
         raise ValueError(f"not a tensor type: {text!r}; write for example float[1,3,8,8]")
     name, shape, axes = match["dtype"], match["shape"], match["axes"]
     known = name in set(DType)
@@ -61,4 +68,4 @@ def tensor_type(text: str) -> TensorType:
 def _size(text: str) -> Size:
     if text == "?":
         return None
-    return int(text) if text.isdecimal() else text
+    return int(text) if text.isascii() and text.isdecimal() else text

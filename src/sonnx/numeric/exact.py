@@ -102,7 +102,11 @@ def _matrix(x: Array, windows: Windows, item: int, group: int) -> Array:
 
 
 def _combine(slices_x: list[Array], slices_w: list[Array], width: int) -> Array:
-    """Add up slice products of one weight, then the weights: integers of any size."""
+    """Add up the slice products of each level i + j, then the levels: integers of any size.
+
+    A level has at most 10 products below 2^53 (100 in all), so int64 holds its sum. Operands that are all
+    zero have no slices; the result is then 0, for all elements at once.
+    """
     levels: dict[int, Array] = {}
     for i, w in enumerate(slices_w):
         for j, x in enumerate(slices_x):

@@ -69,9 +69,11 @@ def parse_literal(text: str, dtype: str) -> Any:
 def _parse_integer(text: str, dtype: DType) -> Any:
     info = np.iinfo(numpy_dtype(dtype))
     try:
-        value = int(text, 0) if text.isascii() else int("")
+        value = int(text, 0)
     except ValueError:
-        raise ValueError(f"{text[:40]!r} is no integer") from None
+        value = None
+    if value is None or not text.isascii():
+        raise ValueError(f"{text[:40]!r} is no integer")
     if not info.min <= value <= info.max:
         raise ValueError(f"{text[:40]} does not fit {dtype}, which holds {info.min} to {info.max}")
     return numpy_dtype(dtype).type(value)

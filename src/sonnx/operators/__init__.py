@@ -16,7 +16,7 @@ OPERATORS: tuple[Operator, ...] = (CLIP, CONV, WHERE, BROADCAST, EXPAND)
 
 def operator(name: str) -> Operator:
     """Find an operator by its name, such as `Clip` or `clip`; raises ValueError with the names there are."""
-    found = next((op for op in OPERATORS if op.folder == name.lower()), None)
+    found = next((op for op in OPERATORS if op.folder == str(name).lower()), None)
     if found is None:
         raise ValueError(f"no operator {name!r}; there are {', '.join(op.name for op in OPERATORS)}")
     return found
@@ -24,7 +24,7 @@ def operator(name: str) -> Operator:
 
 def rules(name: str | None = None) -> tuple[Rule, ...]:
     """List the rules of an operator, those called "general", or all of them."""
-    if name is not None and name.lower() == "general":
+    if str(name).lower() == "general":
         return GENERAL_RULES
     if name is not None:
         return operator(name).contract.rules

@@ -14,7 +14,7 @@ from sonnx.report.text import findings_text
 
 
 def rules_table(rules: Iterable[Rule]) -> Table:
-    """One line a rule: identifier, whether it restricts ONNX, statement."""
+    """One line per rule: identifier, whether it restricts ONNX, statement."""
     table = Table(show_edge=False, pad_edge=False)
     table.add_column("rule", no_wrap=True)
     table.add_column("restricts ONNX", justify="center")

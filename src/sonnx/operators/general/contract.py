@@ -58,10 +58,15 @@ def _dense(call: Call) -> Broken | None:
     return Broken(sparse, "make the tensor dense") if sparse and call.operator != "Where" else None
 
 
+def _known_names(call: Call) -> Broken | None:
+    surplus = tuple(Shown(name, "not known") for name in call.unknown)
+    return Broken(surplus, f"leave it out, or correct its name for {call.operator}") if surplus else None
+
+
 RULES = (
     Rule(
         "general.R1",
-        "Every attribute of an operator is written; none is left to its default.",
+        "Every attribute of an operator must be written; none is left to its default.",
         "A default is a decision that nobody reviewed, and it may differ between versions of ONNX.",
         True,
         _attributes_given,
@@ -71,7 +76,7 @@ RULES = (
     ),
     Rule(
         "general.R2",
-        "Every tensor has an explicit element type and a static shape.",
+        "Every tensor must have an explicit element type and a static shape.",
         "Memory, time and the very meaning of a model can only be judged where both are known beforehand.",
         True,
         _typed,
@@ -81,7 +86,7 @@ RULES = (
     ),
     Rule(
         "general.R3",
-        "Every tensor has one of the profile's element types; no other type is converted to one.",
+        "Every tensor must have one of the profile's element types; no other type is converted to one.",
         "A conversion may round, wrap or drop information, so it must be somebody's explicit decision.",
         True,
         _known_types,
@@ -91,12 +96,22 @@ RULES = (
     ),
     Rule(
         "general.R4",
-        "No tensor is sparse.",
+        "No tensor may be sparse.",
         "What an operator does with the elements a sparse tensor leaves out is not specified.",
         True,
         _dense,
         failing=call("Clip", {**_CLIP, "input": "sparse float[2,3]"}),
         passing=call("Clip", _CLIP),
+        ruling="D-ALL-3",
+    ),
+    Rule(
+        "general.R5",
+        "Every operand, attribute and output that is written must be one that the operator has.",
+        "What nobody reads is a misspelling or a misunderstanding.",
+        False,
+        _known_names,
+        failing=call("Conv", _CONV, {**_EXPLICIT, "stride": (1, 1)}),
+        passing=call("Conv", _CONV, _EXPLICIT),
         ruling="D-ALL-3",
     ),
 )

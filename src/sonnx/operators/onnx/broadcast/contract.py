@@ -58,7 +58,7 @@ def _types(call: Call) -> Broken | None:
 RULES = (
     Rule(
         "broadcast.C1",
-        "After ranks are equalised, each size is the largest on its axis, or 1.",
+        "After ranks are equalised, each size must be the largest on its axis, or 1.",
         "Only a single element can be repeated without choosing which one.",
         True,
         _sizes_agree,
@@ -68,7 +68,7 @@ RULES = (
     ),
     Rule(
         "broadcast.D1",
-        "There is at least one tensor.",
+        "There must be at least one tensor.",
         "Without a tensor there is no largest rank.",
         False,
         _some_tensor,
@@ -78,8 +78,8 @@ RULES = (
     ),
     Rule(
         "broadcast.D2",
-        "Tensors are real, float16, float, double, integer, string or bool.",
-        "The operators of the profile that broadcast know no other types.",
+        "Tensors must be real, float16, float, double, integer, string or bool.",
+        "These are the types for which the source documents define the functionality.",
         True,
         _types,
         failing=call("Broadcast", {**_GOOD, "X1": "complex64[2,1]"}),
@@ -88,7 +88,7 @@ RULES = (
     ),
     Rule(
         "broadcast.D3",
-        "The common shape has fewer than 2^31 elements and at most 64 axes.",
+        "The common shape must have fewer than 2^31 elements and at most 64 axes.",
         "Indices of generated code are 32 bits wide, and no array here has more axes.",
         True,
         addressable(_common_shapes),
@@ -100,7 +100,6 @@ RULES = (
 
 CONTRACT = Contract(
     name="Broadcast",
-    domain="onnx",
     since_version=None,
     summary="Repeats tensors until all have one shape.",
     inputs=(Operand("X", "X", "the tensors X0, X1, ...", TYPES, variadic=True),),

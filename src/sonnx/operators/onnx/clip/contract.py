@@ -51,7 +51,7 @@ def _bound_rules(bound: str) -> tuple[Rule, ...]:
     return (
         Rule(
             f"clip.{bound}.C1",
-            f"`{bound}` has the element type of `input`.",
+            f"`{bound}` must have the element type of `input`.",
             "A comparison between types would need a conversion, and conversions may round.",
             False,
             same_type(bound, "input"),
@@ -62,7 +62,7 @@ def _bound_rules(bound: str) -> tuple[Rule, ...]:
         ),
         Rule(
             f"clip.{bound}.D1",
-            f"`{bound}` is given.",
+            f"`{bound}` must be given.",
             "An absent bound means the end of the type's range by default, and nothing is left to defaults.",
             True,
             _given(bound),
@@ -72,7 +72,7 @@ def _bound_rules(bound: str) -> tuple[Rule, ...]:
         ),
         Rule(
             f"clip.{bound}.D2",
-            f"`{bound}` has the empty shape.",
+            f"`{bound}` must have the empty shape.",
             "One bound serves all elements; a tensor of bounds would need broadcasting.",
             False,
             _scalar(bound),
@@ -86,7 +86,7 @@ def _bound_rules(bound: str) -> tuple[Rule, ...]:
 RULES = (
     Rule(
         "clip.input.D1",
-        "`input` is real, a signed or unsigned integer of 8 to 64 bits, float16, float or double.",
+        "`input` must be real, a signed or unsigned integer of 8 to 64 bits, float16, float or double.",
         "bfloat16 is no IEEE 754 interchange format; strings, booleans and complex numbers have no order.",
         True,
         one_of("input", TYPES),
@@ -98,7 +98,7 @@ RULES = (
     *_bound_rules("max"),
     Rule(
         "clip.output.C1",
-        "`output` has the shape of `input`.",
+        "`output` must have the shape of `input`.",
         "Every element of the input gives one element of the output.",
         False,
         declared_shape("output", lambda call: sizes(call, "input"), "input"),
@@ -108,7 +108,7 @@ RULES = (
     ),
     Rule(
         "clip.output.C2",
-        "`output` has the element type of `input`.",
+        "`output` must have the element type of `input`.",
         "Every output element is an element of the input or a bound, unchanged.",
         False,
         declared_type("output", "input"),
@@ -120,7 +120,6 @@ RULES = (
 
 CONTRACT = Contract(
     name="Clip",
-    domain="onnx",
     since_version=13,
     summary="Limits every element of a tensor to the interval between two bounds.",
     inputs=(

@@ -2,8 +2,10 @@
 
 Notation: n terms, u the unit roundoff and η the smallest positive number of the accumulator. A rounded
 product is x·w·(1+δ) + ε and a rounded sum s·(1+δ), with |δ| ≤ u and |ε| ≤ η/2 (ε only where the product
-is subnormal). A product that passes through e roundings in all is therefore off by at most
-((1+u)^e - 1)·|x·w|, and every ε by at most η/2·(1+u)^n. How large e is depends on the order:
+is subnormal; sums are exact there). A fused step is (s + x·w)·(1+δ) + ε, with ε only where its result is
+subnormal. Either way there is at most one ε per term. A product that passes through e roundings in all is
+therefore off by at most ((1+u)^e - 1)·|x·w|, and every ε by at most η/2·(1+u)^n. How large e is depends on
+the order:
 
 - specified order: the k-th product (from 1) is rounded itself (not if fused) and in n-k+1 sums, the bias
   in n sums; without a bias the first rounded product is added to 0, which rounds nothing;
@@ -11,6 +13,7 @@ is subnormal). A product that passes through e roundings in all is therefore off
   without a bias, and the bias at most n.
 
 float16 multiplies exactly in float, so its products have neither δ nor ε; its result is rounded once more.
+(Without a bias its first sum is exact too, which the bound does not use.)
 """
 
 from collections.abc import Mapping
@@ -110,7 +113,7 @@ def _roundings(sums: _Sum, order: str, exact_products: bool) -> Array:
 
 
 def _growth(counts: Array, u: float) -> Array:
-    """An upper bound of ((1+u)^e - 1) / u, at least 1: e·(1+u)^(e-1) ≤ e·exp(e·u)."""
+    """An upper bound of ((1+u)^e - 1) / u for e ≥ 1, so at least 1: e·(1+u)^(e-1) ≤ e·exp(e·u)."""
     return np.asarray(counts * np.exp(counts * u) * (1 + 2.0**-40))
 
 

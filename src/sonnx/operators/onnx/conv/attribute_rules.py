@@ -146,14 +146,14 @@ def _rule(
 ATTRIBUTE_RULES = (
     _rule(
         "conv.strides.C1",
-        "`strides` has two values.",
+        "`strides` needs two values.",
         "One step for the lines and one for the columns.",
         _length("strides", SPATIAL),
         _failing(strides=(1, 1, 1)),
     ),
     _rule(
         "conv.strides.D1",
-        "The values of `strides` are integers from 1 up: the step down lines, then along columns.",
+        "The values of `strides` must be integers from 1 up: the step down lines, then along columns.",
         "A step of 0 would never end, and no direction but forward is defined.",
         _at_least("strides", 1, "positive integer"),
         _failing(strides=(0, 1)),
@@ -161,7 +161,7 @@ ATTRIBUTE_RULES = (
     ),
     _rule(
         "conv.auto_pad.C1",
-        "`auto_pad` is NOTSET.",
+        "`auto_pad` must be NOTSET.",
         "Padding is written as numbers, so that everybody pads alike.",
         _explicit_padding,
         _failing(auto_pad="SAME_UPPER"),
@@ -170,7 +170,7 @@ ATTRIBUTE_RULES = (
     ),
     _rule(
         "conv.pads.C1",
-        "The values of `pads` are integers from 0 up.",
+        "The values of `pads` must be integers from 0 up.",
         "A pad counts zeros to be inserted; taking elements away is another operation.",
         _at_least("pads", 0, "non-negative integer"),
         _failing(pads=(1, 1, 1, -1)),
@@ -186,21 +186,21 @@ ATTRIBUTE_RULES = (
     ),
     _rule(
         "conv.dilations.C1",
-        "The values of `dilations` are integers from 1 up.",
+        "The values of `dilations` must be integers from 1 up.",
         "Neighbouring taps of the kernel lie one or more elements apart.",
         _at_least("dilations", 1, "positive integer"),
         _failing(dilations=(1, 0)),
     ),
     _rule(
         "conv.dilations.C2",
-        "`dilations` has two values.",
+        "`dilations` needs two values.",
         "One distance for the lines of the kernel and one for its columns.",
         _length("dilations", SPATIAL),
         _failing(dilations=(1,)),
     ),
     _rule(
         "conv.group.C1",
-        "`group` is 1 (standard) or the number of channels of `X` (depthwise).",
+        "`group` must be 1 (standard) or the number of channels of `X` (depthwise).",
         "Other groupings are outside the profile.",
         _group_known,
         _failing(group=0),
@@ -209,8 +209,8 @@ ATTRIBUTE_RULES = (
     ),
     _rule(
         "conv.group.D1",
-        "In a depthwise convolution `W` has as many output channels as `X` has channels.",
-        "Each channel has one kernel; several kernels a channel are outside the profile.",
+        "In a depthwise convolution `W` must have as many output channels as `X` has channels.",
+        "Each channel has one kernel; several kernels per channel are outside the profile.",
         _multiplier_one,
         call("Conv", {**GOOD, "W": "float[4,1,3,3]", "B": "float[4]"}, {**ATTRIBUTES, "group": 2}),
         passing=call("Conv", {**GOOD, "W": "float[2,1,3,3]", "B": "float[2]"}, {**ATTRIBUTES, "group": 2}),
@@ -219,14 +219,14 @@ ATTRIBUTE_RULES = (
     ),
     _rule(
         "conv.kernel_shape.C1",
-        "The values of `kernel_shape` are integers from 1 up.",
+        "The values of `kernel_shape` must be integers from 1 up.",
         "A kernel without taps sums nothing.",
         _at_least("kernel_shape", 1, "positive integer"),
         call("Conv", {**GOOD, "W": "float[3,2,0,3]"}, {**ATTRIBUTES, "kernel_shape": (0, 3)}),
     ),
     _rule(
         "conv.kernel_shape.C2",
-        "`kernel_shape` is (lines, columns) of `W`: its last two axes.",
+        "`kernel_shape` must be (lines, columns) of `W`: its last two axes.",
         "Two statements of one fact must agree.",
         _kernel_shape_agrees,
         _failing(kernel_shape=(3, 1)),
@@ -234,7 +234,7 @@ ATTRIBUTE_RULES = (
     ),
     _rule(
         "conv.kernel_shape.D1",
-        "`kernel_shape` has two values.",
+        "`kernel_shape` needs two values.",
         "The kernel has lines and columns.",
         _length("kernel_shape", SPATIAL),
         _failing(kernel_shape=(3, 3, 3)),
@@ -242,8 +242,8 @@ ATTRIBUTE_RULES = (
     ),
     _rule(
         "conv.accumulate.D1",
-        "The accumulation mode is `separate` or `fused`.",
-        "The two differ in their bits, so whoever asks for a result says which one is meant.",
+        "The accumulation mode must be `separate` or `fused`.",
+        "The two differ in their bits, and there is no third one.",
         _mode_known,
         _failing(accumulate="fast"),
         ruling="D-CONV-6",

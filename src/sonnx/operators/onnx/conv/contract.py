@@ -17,12 +17,11 @@ def output_types(call: Call) -> Mapping[str, TensorType]:
 
 CONTRACT = Contract(
     name="Conv",
-    domain="onnx",
     since_version=11,
     summary="Slides a kernel over an image and sums the products, starting from a bias.",
     inputs=(
         Operand("X", "X", "the image: batch, channels, lines, columns", TYPES),
-        Operand("W", "W", "the kernel: output channels, channels a group, lines, columns", TYPES),
+        Operand("W", "W", "the kernel: output channels, channels per group, lines, columns", TYPES),
         Operand(
             "B",
             "B",
@@ -42,8 +41,14 @@ CONTRACT = Contract(
         Attribute("dilations", "two integers", "distances between taps of the kernel"),
         Attribute("group", "integer", "1: standard; the number of channels: depthwise"),
         Attribute("kernel_shape", "two integers", "lines and columns of W"),
-        Attribute("auto_pad", "text", "NOTSET: the pads are the ones written"),
-        Attribute("accumulate", "text", "separate: two roundings a term; fused: one", mode=True),
+        Attribute("auto_pad", "text", "NOTSET: the pads are the ones written", default="NOTSET"),
+        Attribute(
+            "accumulate",
+            "text",
+            "separate: two roundings per term; fused: one",
+            mode=True,
+            default="separate",
+        ),
     ),
     rules=OPERAND_RULES + ATTRIBUTE_RULES,
     output_types=output_types,

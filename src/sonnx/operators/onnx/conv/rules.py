@@ -54,7 +54,7 @@ def _channels_agree(call: Call) -> Broken | None:
         return None
     values = (
         Shown("X", str(call.inputs["X"]), count(X[1], "channel")),
-        Shown("W", str(call.inputs["W"]), f"{count(W[1], 'channel')} a group"),
+        Shown("W", str(call.inputs["W"]), f"{count(W[1], 'channel')} per group"),
         Shown("group", str(groups)),
     )
     return Broken(values, f"give `W` {count(X[1] // groups, 'channel')} on its second axis")
@@ -105,7 +105,7 @@ _X_AXES = ("DATA_BATCH", "DATA_CHANNEL", "DATA_FEATURE", "DATA_FEATURE")
 _W_AXES = ("FILTER_OUT_CHANNEL", "FILTER_IN_CHANNEL", "FILTER_SPATIAL", "FILTER_SPATIAL")
 
 
-def _failing(**changes: str) -> Call:
+def _changed(**changes: str) -> Call:
     return call("Conv", {**GOOD, **changes}, ATTRIBUTES)
 
 
@@ -116,120 +116,120 @@ def _declared(text: str) -> Call:
 OPERAND_RULES = (
     Rule(
         "conv.X.C1",
-        "`X` has two spatial axes: its shape is (batch, channels, lines, columns).",
+        "`X` must have two spatial axes: its shape is (batch, channels, lines, columns).",
         "The profile covers images; one definition with a fixed rank is easier to verify.",
         True,
         _rank("X", RANK, "batch, channels, lines, columns"),
-        failing=_failing(X="float[1,2,5]"),
+        failing=_changed(X="float[1,2,5]"),
         passing=PASSING,
         ruling="D-CONV-7",
     ),
     Rule(
         "conv.X.C2",
-        "`X` has as many channels as the second axis of `W` times `group`.",
-        "Every channel of the input meets exactly one slice of the kernel.",
+        "`X` must have as many channels as the second axis of `W` times `group`.",
+        "For each output channel, every input channel of its group meets exactly one slice of the kernel.",
         False,
         _channels_agree,
-        failing=_failing(X="float[1,4,5,5]"),
+        failing=_changed(X="float[1,4,5,5]"),
         passing=PASSING,
         also=("conv.W.C1",),
         ruling="D-CONV-2",
     ),
     Rule(
         "conv.X.C3",
-        "The dilated kernel fits into the padded input at least once on each spatial axis.",
+        "The dilated kernel must fit into the padded input at least once on each spatial axis.",
         "Otherwise Y would have no element, or a negative size.",
         False,
         _kernel_fits,
-        failing=_failing(X="float[1,2,5,0]"),
+        failing=_changed(X="float[1,2,5,0]"),
         passing=PASSING,
         also=_SHAPE_LABELS,
         ruling="D-CONV-1",
     ),
     Rule(
         "conv.X.C4",
-        "If the axes of `X` are denoted, they are DATA_BATCH, DATA_CHANNEL, DATA_FEATURE, DATA_FEATURE.",
+        "If the axes of `X` are denoted, they must be DATA_BATCH, DATA_CHANNEL, DATA_FEATURE, DATA_FEATURE.",
         "A denotation that contradicts the order of the axes shows that a tensor was laid out differently.",
         False,
         _denoted("X", _X_AXES),
-        failing=_failing(X="float[1,2,5,5] as DATA_BATCH,DATA_FEATURE,DATA_FEATURE,DATA_CHANNEL"),
-        passing=_failing(X=f"float[1,2,5,5] as {','.join(_X_AXES)}"),
+        failing=_changed(X="float[1,2,5,5] as DATA_BATCH,DATA_FEATURE,DATA_FEATURE,DATA_CHANNEL"),
+        passing=_changed(X=f"float[1,2,5,5] as {','.join(_X_AXES)}"),
     ),
     Rule(
         "conv.X.D1",
-        "`X` is real, float16, float or double.",
+        "`X` must be real, float16, float or double.",
         "These are the types whose sum and product, and their rounding, are defined here.",
         True,
         one_of("X", TYPES),
-        failing=_failing(X="int32[1,2,5,5]", W="int32[3,2,3,3]", B="int32[3]"),
-        passing=_failing(X="double[1,2,5,5]", W="double[3,2,3,3]", B="double[3]"),
+        failing=_changed(X="int32[1,2,5,5]", W="int32[3,2,3,3]", B="int32[3]"),
+        passing=_changed(X="double[1,2,5,5]", W="double[3,2,3,3]", B="double[3]"),
         ruling="D-CONV-7",
     ),
     Rule(
         "conv.W.C3",
-        "If the axes of `W` are denoted, they are FILTER_OUT_CHANNEL, FILTER_IN_CHANNEL, FILTER_SPATIAL, "
+        "If the axes of `W` are denoted, they must be FILTER_OUT_CHANNEL, FILTER_IN_CHANNEL, FILTER_SPATIAL, "
         "FILTER_SPATIAL.",
         "A denotation that contradicts the order of the axes shows that a tensor was laid out differently.",
         False,
         _denoted("W", _W_AXES),
-        failing=_failing(
+        failing=_changed(
             W="float[3,2,3,3] as FILTER_IN_CHANNEL,FILTER_OUT_CHANNEL,FILTER_SPATIAL,FILTER_SPATIAL"
         ),
-        passing=_failing(W=f"float[3,2,3,3] as {','.join(_W_AXES)}"),
+        passing=_changed(W=f"float[3,2,3,3] as {','.join(_W_AXES)}"),
     ),
     Rule(
         "conv.W.D1",
-        "`W` has rank 4: output channels, input channels a group, lines, columns.",
+        "`W` must have rank 4: output channels, input channels per group, lines, columns.",
         "The kernel has the two spatial axes of the input.",
         True,
-        _rank("W", RANK, "output channels, channels a group, lines, columns"),
-        failing=_failing(W="float[3,2,3]"),
+        _rank("W", RANK, "output channels, channels per group, lines, columns"),
+        failing=_changed(W="float[3,2,3]"),
         passing=PASSING,
         ruling="D-CONV-2",
     ),
     Rule(
         "conv.W.D2",
-        "`W` has the element type of `X`.",
+        "`W` must have the element type of `X`.",
         "Products of unlike types would need a conversion.",
         False,
         same_type("W", "X"),
-        failing=_failing(W="double[3,2,3,3]"),
+        failing=_changed(W="double[3,2,3,3]"),
         passing=PASSING,
         ruling="D-ALL-3",
     ),
     Rule(
         "conv.B.C1",
-        "`B`, if given, has one value per output channel.",
+        "`B`, if given, must have one value per output channel.",
         "Each output channel starts from its own bias.",
         False,
         _bias_length,
-        failing=_failing(B="float[2]"),
+        failing=_changed(B="float[2]"),
         passing=PASSING,
         ruling="D-CONV-4",
     ),
     Rule(
         "conv.B.D1",
-        "`B`, if given, has rank 1.",
+        "`B`, if given, must have rank 1.",
         "A bias is a list of values; any other shape would need broadcasting.",
         False,
         _rank("B", 1, "one value per output channel"),
-        failing=_failing(B="float[3,1]"),
+        failing=_changed(B="float[3,1]"),
         passing=PASSING,
         ruling="D-CONV-4",
     ),
     Rule(
         "conv.B.D2",
-        "`B`, if given, has the element type of `X`.",
+        "`B`, if given, must have the element type of `X`.",
         "Sums of unlike types would need a conversion.",
         False,
         same_type("B", "X"),
-        failing=_failing(B="double[3]"),
+        failing=_changed(B="double[3]"),
         passing=PASSING,
         ruling="D-ALL-3",
     ),
     Rule(
         "conv.Y.C1",
-        "`Y` has the shape (batch of X, output channels of W, positions on lines, positions on columns).",
+        "`Y` must have the shape (batch of X, output channels of W, positions down lines, along columns).",
         "The number of positions follows from the sizes, pads, dilations and strides.",
         False,
         declared_shape("Y", output_shape, "X", "W"),
@@ -239,7 +239,7 @@ OPERAND_RULES = (
     ),
     Rule(
         "conv.Y.D1",
-        "`Y` has the element type of `X`.",
+        "`Y` must have the element type of `X`.",
         "The result is rounded once to that type.",
         False,
         declared_type("Y", "X"),
@@ -249,7 +249,7 @@ OPERAND_RULES = (
     ),
     Rule(
         "conv.Y.D2",
-        "`Y` and the padded input have fewer than 2^31 elements each.",
+        "`Y` and the padded input must have fewer than 2^31 elements each.",
         "Indices of generated code are 32 bits wide; a larger padding is a mistake or an attack on memory.",
         True,
         addressable(_made_shapes, "X", "W"),

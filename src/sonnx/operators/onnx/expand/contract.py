@@ -87,7 +87,7 @@ def _agrees(call: Call) -> Broken | None:
 RULES = (
     Rule(
         "expand.shape.C1",
-        "The shape of `input` and `shape` broadcast: on each axis a size is the larger of both, or 1.",
+        "The shape of `input` and `shape` must broadcast: on each axis a size is the larger of both, or 1.",
         "This is constraint C1 of Broadcast, which Expand makes explicit; 0 beside 1 fails it.",
         True,
         _agrees,
@@ -97,7 +97,7 @@ RULES = (
     ),
     Rule(
         "expand.shape.D1",
-        "`shape` is an int64 tensor of rank 1.",
+        "`shape` must be an int64 tensor of rank 1.",
         "A shape is a list of sizes.",
         False,
         _vector,
@@ -107,7 +107,7 @@ RULES = (
     ),
     Rule(
         "expand.shape.D2",
-        "The elements of `shape` are integers from 0 up.",
+        "The elements of `shape` must be integers from 0 up.",
         "A size counts elements.",
         False,
         _sizes,
@@ -117,7 +117,7 @@ RULES = (
     ),
     Rule(
         "expand.shape.D3",
-        "The elements of `shape` are constants.",
+        "The elements of `shape` must be constants.",
         "The output's shape must be known before the model runs.",
         True,
         _constant,
@@ -127,7 +127,7 @@ RULES = (
     ),
     Rule(
         "expand.shape.D4",
-        "The output has fewer than 2^31 elements and at most 64 axes.",
+        "The output must have fewer than 2^31 elements and at most 64 axes.",
         "Indices of generated code are 32 bits wide, and no array here has more axes.",
         True,
         addressable(_output_shapes, "input"),
@@ -137,7 +137,7 @@ RULES = (
     ),
     Rule(
         "expand.output.D1",
-        "`output` has the shape that `input` and `shape` broadcast to.",
+        "`output` must have the shape that `input` and `shape` broadcast to.",
         "A declared shape that differs would make later operators read other elements.",
         False,
         declared_shape("output", _output_shape, "input"),
@@ -147,7 +147,7 @@ RULES = (
     ),
     Rule(
         "expand.output.D2",
-        "`output` has the element type of `input`.",
+        "`output` must have the element type of `input`.",
         "Elements are copied bit for bit.",
         False,
         declared_type("output", "input"),
@@ -159,12 +159,11 @@ RULES = (
 
 CONTRACT = Contract(
     name="Expand",
-    domain="onnx",
     since_version=13,
     summary="Broadcasts one tensor to a given shape, explicitly in a graph.",
     inputs=(
         Operand("input", "X", "the tensor to be repeated", ALL),
-        Operand("shape", "S", "the shape to broadcast with", (DType.INT64,)),
+        Operand("shape", "S", "the shape to broadcast with", (DType.INT64,), constant=True),
     ),
     outputs=(Operand("output", "Z", "the repeated tensor", ALL),),
     attributes=(),

@@ -47,7 +47,8 @@ def _no_broadcasting(call: Call) -> Broken | None:
 
 
 def _dense(call: Call) -> Broken | None:
-    sparse = tuple(Shown(name, str(t)) for name, t in call.inputs.items() if t.sparse)
+    tensors = [*call.inputs.items(), *call.outputs.items()]
+    sparse = tuple(Shown(name, str(tensor)) for name, tensor in tensors if tensor.sparse)
     return Broken(sparse, "make the tensor dense") if sparse else None
 
 
@@ -61,7 +62,7 @@ def _boolean(call: Call) -> Broken | None:
 RULES = (
     Rule(
         "where.R1",
-        "No tensor is sparse.",
+        "No tensor may be sparse.",
         "What a sparse tensor leaves out has no element to choose.",
         True,
         _dense,
@@ -71,7 +72,7 @@ RULES = (
     ),
     Rule(
         "where.R2",
-        "`condition`, `X` and `Y` have one shape.",
+        "`condition`, `X` and `Y` must have one shape.",
         "Each output element is decided by the elements at the same place.",
         True,
         _one_shape,
@@ -82,7 +83,7 @@ RULES = (
     ),
     Rule(
         "where.R3",
-        "`X` and `Y` have one element type.",
+        "`X` and `Y` must have one element type.",
         "The output takes elements from both; nothing is converted.",
         False,
         same_type("Y", "X"),
@@ -92,7 +93,7 @@ RULES = (
     ),
     Rule(
         "where.R4",
-        "Shapes that could be broadcast to one another are refused like any other unequal shapes.",
+        "Shapes must be equal even where they could be broadcast to one another.",
         "Broadcasting inside the operator hides work whose amount depends on the shapes; Expand shows it.",
         True,
         _no_broadcasting,
@@ -102,7 +103,7 @@ RULES = (
     ),
     Rule(
         "where.condition.D1",
-        "`condition` is of type bool.",
+        "`condition` must be of type bool.",
         "A number is no truth value; a comparison makes one of it.",
         False,
         _boolean,
@@ -112,7 +113,7 @@ RULES = (
     ),
     Rule(
         "where.output.C1",
-        "`output` has the shape of the inputs.",
+        "`output` must have the shape of the inputs.",
         "Each place of the inputs gives one element of the output.",
         False,
         declared_shape("output", lambda call: sizes(call, "X"), "X"),
@@ -121,7 +122,7 @@ RULES = (
     ),
     Rule(
         "where.output.D1",
-        "`output` has the element type of `X` and `Y`.",
+        "`output` must have the element type of `X` and `Y`.",
         "Chosen elements are copied bit for bit.",
         False,
         declared_type("output", "X"),
@@ -133,7 +134,6 @@ RULES = (
 
 CONTRACT = Contract(
     name="Where",
-    domain="onnx",
     since_version=16,
     summary="Takes each element from one of two tensors, as a condition says.",
     inputs=(
