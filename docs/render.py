@@ -1,7 +1,7 @@
 """Contracts, rules, cases and figures → Markdown with HTML blocks; every text from data is escaped."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -10,13 +10,12 @@ from docs.formulas import formula
 from docs.markup import DocsError, anchor, block, code, escape, prose, rulings_in, slug, table
 from sonnx.check.calls import check_call
 from sonnx.drawing.figure import Figure
-from sonnx.model.call import ABSENT, Call
 from sonnx.model.dtype import IEEE, MOVED, SIGNED, UNSIGNED, DType
 from sonnx.model.operator import Contract, Operand
 from sonnx.model.rule import Rule
 from sonnx.operators import operator
 from sonnx.operators.shared.cases import Case, Tensor
-from sonnx.report.text import findings_text
+from sonnx.report.text import attribute_text, call_text, findings_text
 
 _DOT = " \u00b7 "
 _FAMILIES: tuple[tuple[str, tuple[DType, ...]], ...] = (
@@ -110,30 +109,6 @@ def _families(types: tuple[DType, ...]) -> Iterator[str]:
         members = tuple(dtype for dtype in family if dtype in types)
         if members:
             yield f"- {title}: {type_names(members)}"
-
-
-def call_text(call: Call) -> str:
-    """Write a call on one line: `Conv(X: float[1,2,5,5], W: float[3,2,3,3]; pads=[1, 1])`."""
-    inputs = ", ".join(
-        f"{name}: {kind}{_constant(call.constants, name)}" for name, kind in call.inputs.items()
-    )
-    attributes = ", ".join(
-        f"{name}={attribute_text(value)}" for name, value in call.attributes.items() if value is not ABSENT
-    )
-    outputs = ", ".join(f"{name}: {kind}" for name, kind in call.outputs.items())
-    arrow = f" \u2192 {outputs}" if outputs else ""
-    return f"{call.operator}({inputs}{'; ' if attributes else ''}{attributes}){arrow}"
-
-
-def _constant(constants: Mapping[str, tuple[Any, ...]], name: str) -> str:
-    return f" = {list(constants[name])}" if name in constants else ""
-
-
-def attribute_text(value: Any) -> str:
-    """Write the value of an attribute as style demands: lists in brackets, text in quotes."""
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    return str(list(value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def rules(listed: Iterable[Rule]) -> str:

@@ -31,7 +31,7 @@ def main() -> None:
 @main.command()
 def tour() -> None:
     """Show the operators at work."""
-    from sonnx.report.tour import print_tour  # noqa: PLC0415  see above
+    from sonnx.tour import print_tour  # noqa: PLC0415  see above
 
     print_tour(_console())
 
@@ -60,10 +60,13 @@ def explain(rule: str) -> None:
 
     Prints what it says, why, and a call that breaks it.
     """
+    from sonnx.check.calls import check_call  # noqa: PLC0415  see above
+    from sonnx.operators import operator  # noqa: PLC0415  see above
     from sonnx.report.rules import explanation  # noqa: PLC0415  see above
 
     for found in _matching(rule):
-        _console().print(explanation(found))
+        broken = check_call(operator(found.failing.operator), found.failing)
+        _console().print(explanation(found, broken))
 
 
 def _matching(name: str) -> "list[Rule]":

@@ -15,6 +15,7 @@ from sonnx.model.operator import Operator
 from sonnx.model.tensor_type import tensor_type
 from sonnx.operators import BROADCAST, CLIP, CONV, OPERATORS, WHERE, rules
 from sonnx.operators.shared.cases import Case, Tensor, load_cases
+from sonnx.report.text import call_text
 
 HOSTILE = "</code></pre><script>alert('1')</script> & \"q\" *a* _b_ `c` | [x](y) ${{ rules }} \x1b[31m"
 
@@ -116,9 +117,9 @@ def test_a_call_is_written_with_types_attributes_constants_and_outputs() -> None
         {"shape": (2, 3)},
     )
     expected = (
-        r'Expand(input: float[3], shape: int64[2] = [2, 3]; pads=[1, 1], mode="a\"b") → output: float[2,3]'
+        r'Expand(input: float[3], shape: int64[2] = [2, 3]; pads=[1, 1], mode="a\"b") -> output: float[2,3]'
     )
-    assert render.call_text(example) == expected
+    assert call_text(example) == expected
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.identifier)

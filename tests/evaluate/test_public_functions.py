@@ -143,3 +143,22 @@ def test_a_rule_error_survives_copying_and_the_way_to_another_process() -> None:
         assert type(copied) is sonnx.RuleError
         assert copied.findings == caught.value.findings
         assert str(copied) == str(caught.value)
+
+
+def test_output_types_refuses_names_that_the_operator_does_not_have() -> None:
+    clip = {"input": "float[3]", "min": "float[]", "max": "float[]"}
+    for extra in ({"foo": "float[1]"}, {"shape": [1, 2]}, {"stride": [1, 1]}):
+        with pytest.raises(sonnx.RuleError) as caught:
+            sonnx.output_types("Clip", **clip, **extra)
+        assert [finding.rule for finding in caught.value.findings] == ["general.R5"]
+    with pytest.raises(sonnx.RuleError):
+        sonnx.output_types("Broadcast", A="float[1]", B="float[2]")
+    conv = {"X": "float[1,1,4,4]", "W": "float[1,1,1,1]", **ATTRIBUTES}
+    assert str(sonnx.output_types("Conv", B=None, **conv)["Y"]) == "float[1,1,4,4]"
+    assert str(sonnx.output_types("Expand", input="bool[3]", shape=np.array([2, 3]))["output"]) == "bool[2,3]"
+
+
+def test_names_that_are_no_text_are_unknown_operators() -> None:
+    for function in (sonnx.rules, sonnx.error_bound, sonnx.output_types):
+        with pytest.raises(ValueError, match="no operator '3'; there are Clip, Conv"):
+            function(3)  # type: ignore[arg-type]  # wrong on purpose

@@ -1,5 +1,8 @@
 """Types of tensors as text, and what is known of them."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,3 +69,24 @@ def test_a_call_is_written_with_types_as_text() -> None:
     assert made.inputs == {"input": TensorType(DType.FLOAT, (2,))}
     assert made.outputs == {"output": TensorType(DType.FLOAT, (3,))}
     assert (made.attributes, made.constants) == ({}, {"shape": (1,)})
+
+
+def test_types_are_checked_when_made() -> None:
+    made = TensorType("float", [np.int64(3), "batch", None])  # type: ignore[arg-type]  # spelt and listed
+    assert made == TensorType(DType.FLOAT, (3, "batch", None))
+    with pytest.raises(ValueError, match="'float32' is not a valid DType"):
+        TensorType("float32", (3,))  # type: ignore[arg-type]  # wrong on purpose
+    with pytest.raises(TypeError):
+        TensorType(DType.FLOAT, (1.5,))  # type: ignore[arg-type]  # wrong on purpose
+
+
+@pytest.mark.parametrize(
+    "text", ["float[1,,3]", "float[,]", "float[1,]", "float[" + "9" * 5000 + "]", 3, None, b"float[3]"]
+)
+def test_text_with_gaps_endless_digits_or_no_text_at_all_is_refused(text: Any) -> None:
+    with pytest.raises(ValueError, match="not a tensor type"):
+        tensor_type(text)
+
+
+def test_sizes_are_written_in_plain_digits() -> None:
+    assert tensor_type("float[\u0663]").shape == ("\u0663",)

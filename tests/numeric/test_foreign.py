@@ -115,3 +115,35 @@ def test_lists_that_never_end_and_bytes_are_refused() -> None:
 def test_digits_of_other_scripts_are_no_numbers() -> None:
     with pytest.raises(ValueError, match="no decimal number"):
         real("\u0661\u0662")
+
+
+def test_a_mask_is_not_lost_on_the_way_through_another_class() -> None:
+    masked = np.ma.array([1.0, 2.0], mask=[False, True])
+    assert describe(Offers(np.dtype(np.float64), masked))[0].foreign == "masked array"
+
+
+class Hostile:
+    """Raises at every look at it."""
+
+    @property
+    def nnz(self) -> Any:
+        raise KeyError
+
+    @property
+    def dtype(self) -> Any:
+        raise RuntimeError
+
+
+def test_an_object_that_raises_when_looked_at_is_no_array() -> None:
+    assert describe(Hostile())[0] == TensorType(None, None, foreign="Python Hostile")
+
+
+def test_names_of_classes_are_printed_without_control_characters() -> None:
+    odd = type("X\x1b[31m", (), {})()
+    assert "\x1b" not in str(describe(odd)[0])
+    with pytest.raises(ValueError, match=r"of type X\\x1b\[31m"):
+        real([odd])
+
+
+def test_a_matrix_is_an_array_like_any_other() -> None:
+    assert real(np.array([[1.0, 2.0]]).view(np.matrix)).tolist() == [[1, 2]]

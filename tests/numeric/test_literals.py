@@ -158,9 +158,9 @@ def test_literals_are_read_so(text: str, dtype: DType, pattern: int | None) -> N
         ("0x1p100000", DType.FLOAT, "has an exponent that no type holds"),
         ("0x1p-" + "9" * 10000, DType.FLOAT, "has an exponent that no type holds"),
         ("0x1p+" + "0" * 10000, DType.FLOAT, "has an exponent that no type holds"),
-        ("128", DType.INT8, "128 does not fit int8, which holds -128 to 127"),
-        ("-1", DType.UINT8, "-1 does not fit uint8, which holds 0 to 255"),
-        ("0x" + "f" * 10000, DType.INT64, "0xf+ does not fit int64"),
+        ("128", DType.INT8, "'128' does not fit int8, which holds -128 to 127"),
+        ("-1", DType.UINT8, "'-1' does not fit uint8, which holds 0 to 255"),
+        ("0x" + "f" * 10000, DType.INT64, "0xf+' does not fit int64"),
         ("1.0", DType.INT8, "'1.0' is no integer"),
         ("9" * 10000, DType.INT64, "is no integer"),
         ("true", DType.BOOL, "literals of type bool are not read from text"),
@@ -201,7 +201,7 @@ def test_only_one_float_is_written(value: Any) -> None:
 
 def test_a_type_may_be_named_by_its_spelling_and_an_unknown_one_is_refused() -> None:
     assert parse_literal("0x1.8p+1", "float") == np.float32(3)
-    with pytest.raises(ValueError, match="'float32' is no type; there are real, float16, float, double"):
+    with pytest.raises(ValueError, match="there are the types real, float16, float, double"):
         parse_literal("1", "float32")
 
 
@@ -212,3 +212,11 @@ def test_a_float_of_the_other_byte_order_is_written_like_any_other() -> None:
 def test_integers_in_digits_of_other_scripts_are_refused() -> None:
     with pytest.raises(ValueError, match="is no integer"):
         parse_literal("\u0663", "int8")
+
+
+@pytest.mark.parametrize("text", [1.5, None, b"1", [1, 2], True])
+def test_only_text_is_read(text: Any) -> None:
+    with pytest.raises(TypeError, match="parse_literal: needs text, got "):
+        parse_literal(text, "real")
+    with pytest.raises(ValueError, match="there are the types"):
+        parse_literal("1", [])  # type: ignore[arg-type]  # wrong on purpose

@@ -11,6 +11,7 @@ from tests.operators.seven_loops import STEPS, fused
 from tests.operators.support import EVERY_TYPE, FLOATS, Array, array_of, plain, special_values
 
 import sonnx
+from sonnx.operators.onnx.conv.accuracy import _Sum
 
 Mode = Literal["separate", "fused"]
 MODES: list[Mode] = ["separate", "fused"]
@@ -233,7 +234,7 @@ def test_vanishing_products_come_within_a_factor_of_10_of_the_bound(name: str, o
         problem = vanishing_products(name, n)
         assert problem.result("separate") == 0
         for mode in MODES:
-            ratio = problem.reached(problem.result("separate"), problem.bound("separate", order))
+            ratio = problem.reached(problem.result(mode), problem.bound(mode, order))
             assert Fraction(1, 10) <= ratio <= 1
             assert not problem.exceeded(problem.result(mode), problem.bound(mode, order))
 
@@ -351,3 +352,63 @@ def test_a_sum_without_terms_is_its_bias_exactly() -> None:
         X, W = np.zeros((1, 0, 1, 1), held), np.zeros((2, 0, 1, 1), held)
         B = np.array([3, np.inf], held)
         assert sonnx.error_bound("Conv", X, W, B, **plain()).ravel().tolist() == [0, np.inf]
+
+
+def page_formula(problem: Sum, mode: Mode) -> Fraction:
+    """The bound of the page for the specified order, in exact numbers, for a sum with a bias."""
+    u, smallest = Fraction(UNIT[problem.name]), Fraction(SMALLEST[problem.name])
+    n, own = len(problem.x), int(mode == "separate")
+    total = ((1 + u) ** n - 1) * abs(Fraction(float(problem.bias or 0)))
+    for k, (x, w) in enumerate(zip(problem.x, problem.w, strict=True), 1):
+        total += ((1 + u) ** (n - k + 1 + own) - 1) * abs(Fraction(float(x)) * Fraction(float(w)))
+    return total + n * smallest / 2 * (1 + u) ** n
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["float", "double"])
+def test_the_bound_is_the_page_s_formula_rounded_up(name: str, mode: Mode) -> None:
+    random = np.random.default_rng(11)
+    for scale in (1.0, 2.0**-70, 2.0**-540 if name == "double" else 2.0**-75):
+        for n in (1, 2, 9, 30):
+            x, w = random.standard_normal((2, n)) * scale
+            problem = Sum(name, x, w, random.standard_normal() * scale**2)
+            exact, bound = page_formula(problem, mode), Fraction(problem.bound(mode, "specified"))
+            assert exact <= bound <= exact * (1 + Fraction(1, 2**15)) + Fraction(4 * SMALLEST["double"])
+
+
+def test_the_sum_of_magnitudes_is_never_rounded_below_the_exact_one() -> None:
+    random = np.random.default_rng(12)
+    for scale in (1.0, 2.0**-537, 2.0**-540):
+        for _ in range(40):
+            x, w = random.standard_normal((2, 7)) * scale
+            b = random.standard_normal(1) * scale
+            attributes = {**plain(), "accumulate": "separate"}
+            sums = _Sum(x.reshape(1, 7, 1, 1), w.reshape(1, 7, 1, 1), b, attributes)
+            exact = abs(Fraction(b.item())) + sum(
+                abs(Fraction(p) * Fraction(q)) for p, q in zip(x, w, strict=True)
+            )
+            assert Fraction(sums.magnitude(np.ones(7), 1.0).item()) >= exact
+
+
+def test_a_sum_that_only_rounding_carries_beyond_the_largest_number_has_no_bound() -> None:
+    # By hand: four terms a little above half the last place of the bias each round up, to infinity at last,
+    # while the exact sum stays below the largest float.
+    largest = 2.0**128 - 2.0**104
+    problem = Sum("float", [2.0**52] * 4, [2.0**51 * (1 + 2.0**-20)] * 4, largest - 3 * 2.0**104)
+    assert float(problem.result("separate")) == np.inf
+    assert problem.bound("separate", "specified") == np.inf
+
+
+def test_a_bias_alone_is_exact_up_to_the_largest_number() -> None:
+    X, W = np.zeros((1, 0, 1, 1)), np.zeros((1, 0, 1, 1))
+    assert sonnx.error_bound("Conv", X, W, np.array([np.finfo(np.float64).max]), **plain()).item() == 0
+
+
+def test_bias_alone_counts_the_same_in_every_order() -> None:
+    X, B = np.zeros((1, 1, 1, 3), np.float32), np.ones(1, np.float32)
+    for mode in MODES:
+        bounds = [
+            sonnx.error_bound("Conv", X, X, B, order=order, **plain((1, 3), accumulate=mode)).item()
+            for order in ("specified", "any")
+        ]
+        assert bounds[0] == bounds[1]

@@ -263,3 +263,48 @@ def test_rules_are_found_by_the_lower_case_names_their_identifiers_begin_with() 
 
 def test_absent_prints_as_absent() -> None:
     assert repr(ABSENT) == "absent"
+
+
+def test_general_r5_refuses_what_the_operator_does_not_have() -> None:
+    good = {"input": "float[3]", "min": "float[]", "max": "float[]"}
+    for inputs, attributes, outputs in (
+        ({**good, "low": "float[]"}, {}, {}),
+        (good, {"axis": 1}, {}),
+        (good, {}, {"output": "float[3]", "mask": "bool[3]"}),
+    ):
+        found = check_call(CLIP, call("Clip", inputs, attributes, outputs))
+        assert [finding.rule for finding in found] == ["general.R5"]
+        assert found[0].help == "leave it out, or correct its name for Clip"
+    assert check_call(CLIP, call("Clip", good, {}, {"output": "float[3]"})) == ()
+
+
+def test_general_r5_counts_the_tensors_of_broadcast_without_a_gap() -> None:
+    for names in (("A", "B"), ("X0", "X2"), ("X1",), ("X0", "X01")):
+        found = check_call(BROADCAST, call("Broadcast", dict.fromkeys(names, "float[3]")))
+        assert [finding.rule for finding in found] == ["general.R5"]
+    assert check_call(BROADCAST, call("Broadcast", {"X0": "float[3]", "X1": "bool[1]"})) == ()
+
+
+def test_general_r4_and_where_r1_look_at_declared_outputs_too() -> None:
+    inputs = {"condition": "bool[2]", "X": "float[2]", "Y": "float[2]"}
+    found = check_call(WHERE, call("Where", inputs, outputs={"output": "sparse float[2]"}))
+    assert [finding.rule for finding in found] == ["where.R1"]
+    inputs = {"input": "float[2]", "min": "float[]", "max": "float[]"}
+    found = check_call(CLIP, call("Clip", inputs, outputs={"output": "sparse float[2]"}))
+    assert [finding.rule for finding in found] == ["general.R4"]
+
+
+# Which rules take something away from ONNX, by hand from its operator documentation.
+RESTRICTING = {
+    *("general.R1", "general.R2", "general.R3", "general.R4"),
+    *("clip.input.D1", "clip.min.D1", "clip.max.D1"),
+    *("conv.X.C1", "conv.X.D1", "conv.W.D1", "conv.Y.D2"),
+    *("conv.auto_pad.C1", "conv.group.C1", "conv.group.D1"),
+    *("where.R1", "where.R2", "where.R4"),
+    *("broadcast.C1", "broadcast.D2", "broadcast.D3"),
+    *("expand.shape.C1", "expand.shape.D3", "expand.shape.D4"),
+}
+
+
+def test_the_rules_that_restrict_onnx_are_marked_and_no_others() -> None:
+    assert {rule.identifier for rule in rules() if rule.restricts_onnx} == RESTRICTING

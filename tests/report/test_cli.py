@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from sonnx.cli import main
 from sonnx.model.rule import Rule
 from sonnx.operators import rules
+from sonnx.report.text import call_text
 
 
 def run(*arguments: str) -> Result:
@@ -52,7 +53,9 @@ def test_every_rule_is_explained_with_reason_and_broken_by_its_example(rule: Rul
     result = run("explain", rule.identifier)
     assert result.exit_code == 0
     assert f"error[{rule.identifier}]" in result.output
-    assert rule.reason.split()[0] in result.output
+    words = " ".join(result.output.split())
+    for text in (rule.statement, rule.reason, call_text(rule.passing), *rule.also):
+        assert " ".join(text.split()) in words
 
 
 def test_a_label_of_the_documents_leads_to_the_rules_that_carry_it() -> None:

@@ -125,6 +125,8 @@ def output_types(name: str, /, **arguments: Any) -> Mapping[str, TensorType]:
             inputs[key], constants[key] = TensorType(DType.INT64, (len(value),)), tuple(listed)
         elif isinstance(value, TensorType):
             inputs[key] = value
+        elif value is None:
+            continue  # an operand that is not there
         elif isinstance(value, str) and key not in attributes:
             inputs[key] = tensor_type(value)
         else:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 
 from sonnx.model.dtype import DType
 
@@ -28,7 +29,8 @@ class TensorType:
         if self.dtype is not None:
             object.__setattr__(self, "dtype", DType(self.dtype))
         if self.shape is not None:
-            object.__setattr__(self, "shape", tuple(self.shape))
+            sizes = (size if isinstance(size, str | None) else index(size) for size in self.shape)
+            object.__setattr__(self, "shape", tuple(sizes))
 
     def __str__(self) -> str:
         """Print the form that messages and examples use, such as `float[1,3,8,8]`."""
@@ -52,8 +54,8 @@ class TensorType:
 def tensor_type(text: str) -> TensorType:
     """Read the form that `str(TensorType)` prints: `float[1,3,8,8]`, `real[]`, `?[batch,3]`."""
     match = _TEXT.fullmatch(text) if isinstance(text, str) else None
-    if match is None or re.search(r"\[,|,,|,\]", text):
-        raise ValueError(f"not a tensor type: {text!r}; write for example float[1,3,8,8]")
+    if match is None or re.search(r"\[,|,,|,\]|\d{20}", text):
+        raise ValueError(f"not a tensor type: {str(text)[:60]!r}; write for example float[1,3,8,8]")
     name, shape, axes = match["dtype"], match["shape"], match["axes"]
     known = name in set(DType)
     return TensorType(

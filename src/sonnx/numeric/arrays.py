@@ -94,9 +94,7 @@ def describe(value: Any) -> tuple[TensorType, Array | None]:
     """
     if value is None:
         return TensorType(None, None, foreign="absent"), None
-    if isinstance(value, np.ma.MaskedArray):
-        return TensorType(None, value.shape, foreign="masked array"), None
-    if hasattr(value, "nnz") and (hasattr(value, "toarray") or hasattr(value, "todense")):
+    if _get(value, "nnz") is not None and not {"toarray", "todense"}.isdisjoint(dir(type(value))):
         return _describe_sparse(value), None
     if isinstance(value, str):  # NumPy's own strings would lose a NUL at their end, in an array or by str()
         return TensorType(DType.STRING, ()), np.array(str.__str__(value), dtype=object)
@@ -105,9 +103,21 @@ def describe(value: Any) -> tuple[TensorType, Array | None]:
         return _describe_array(array)
     dtype = _PYTHON_SCALARS.get(type(value))
     if dtype is None or (dtype is DType.INT64 and not -(2**63) <= value < 2**63):
-        name = f"Python {type(value).__name__}"
-        return TensorType(None, () if dtype else None, foreign=name), None
+        return TensorType(None, () if dtype else None, foreign=f"Python {type_name(value)}"), None
     return TensorType(dtype, ()), hold(np.array(value, dtype=_NUMPY[dtype]), dtype)
+
+
+def type_name(value: object) -> str:
+    """The name of an object's class, fit to be printed."""
+    return type(value).__name__.encode("unicode_escape").decode()
+
+
+def _get(value: object, name: str) -> Any:
+    """An attribute of a foreign object; None where it has none, or raises whatever it likes."""
+    try:
+        return getattr(value, name, None)
+    except Exception:  # a property of a class nobody here knows
+        return None
 
 
 def as_array(value: Any) -> Array | None:
@@ -117,24 +127,32 @@ def as_array(value: Any) -> Array | None:
     dtype is its own (sparse, nullable, categorical) would be converted.
     """
     if isinstance(value, (np.ndarray, np.generic)):
-        return np.asanyarray(value)
-    if not isinstance(getattr(value, "dtype", None), np.dtype):
-        return None
-    try:
         array = np.asanyarray(value)
-    except Exception:  # whatever a foreign class raises, it offers no array
-        return None
-    return array if array.dtype == value.dtype else None
+    else:
+        dtype = _get(value, "dtype")
+        if not isinstance(dtype, np.dtype):
+            return None
+        try:
+            array = np.asanyarray(value)
+        except Exception:  # whatever a foreign class raises, it offers no array
+            return None
+        if array.dtype != dtype:
+            return None
+    # The only classes that say something about the elements; others have a will of their own on shapes.
+    return array if isinstance(array, (RealArray, np.ma.MaskedArray)) else np.asarray(array)
 
 
 def _describe_sparse(value: Any) -> TensorType:
-    named = {str(held): dtype for held, dtype in _DTYPE.items()}
-    shape = getattr(value, "shape", ())
+    held = _get(value, "dtype")
+    dtype = _DTYPE.get(held) if isinstance(held, np.dtype) else None
+    shape = _get(value, "shape")
     sizes = tuple(shape) if isinstance(shape, (list, tuple)) else ()
-    return TensorType(named.get(str(getattr(value, "dtype", ""))), sizes, sparse=True)
+    return TensorType(dtype, sizes, sparse=True)
 
 
 def _describe_array(array: Array) -> tuple[TensorType, Array | None]:
+    if isinstance(array, np.ma.MaskedArray):
+        return TensorType(None, array.shape, foreign="masked array"), None
     dtype = dtype_of(array)
     if dtype is None:
         return TensorType(None, array.shape, foreign=f"NumPy {array.dtype}"), None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sonnx.model.dtype import IEEE, INTEGERS, DType
-from sonnx.numeric.arrays import describe, numpy_dtype
+from sonnx.numeric.arrays import describe, numpy_dtype, type_name
 from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS, nearest
 
@@ -54,8 +54,10 @@ def parse_literal(text: str, dtype: str) -> Any:
     Floats: decimals, hexadecimal floats, `inf`, `-inf`, `nan`, `nan(0x1)` with a fraction field. What
     `format_float` writes reads back to the same bits.
     """
-    if dtype not in set(DType):
-        raise ValueError(f"{dtype!r} is no type; there are {', '.join(DType)}")
+    if not isinstance(text, str):
+        raise TypeError(f"parse_literal: needs text, got {type_name(text)}")
+    if not isinstance(dtype, str) or dtype not in set(DType):
+        raise ValueError(f"parse_literal: there are the types {', '.join(DType)}")
     dtype = DType(dtype)
     if dtype is DType.REAL:
         return real(text)[()]
@@ -75,7 +77,7 @@ def _parse_integer(text: str, dtype: DType) -> Any:
     if value is None or not text.isascii():
         raise ValueError(f"{text[:40]!r} is no integer")
     if not info.min <= value <= info.max:
-        raise ValueError(f"{text[:40]} does not fit {dtype}, which holds {info.min} to {info.max}")
+        raise ValueError(f"{text[:40]!r} does not fit {dtype}, which holds {info.min} to {info.max}")
     return numpy_dtype(dtype).type(value)
 
 

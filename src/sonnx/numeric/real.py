@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sonnx.model.dtype import IEEE, INTEGERS, DType
-from sonnx.numeric.arrays import Array, RealArray, as_array, dtype_of
+from sonnx.numeric.arrays import Array, RealArray, as_array, dtype_of, type_name
 from sonnx.numeric.environment import require_ieee
 
 _NUMBER = re.compile(
@@ -81,7 +81,7 @@ def _number(value: Any, index: int) -> Fraction:
         return Fraction(number if isinstance(number, int) else float(number))
     except (ValueError, OverflowError):
         raise ValueError(
-            f"sonnx.real: element {index} is {value}, which is no real number; the real domain has "
+            f"sonnx.real: element {index} is {float(number)!r}, which is no real number; the real domain has "
             "neither NaN nor infinity"
         ) from None
 
@@ -98,7 +98,7 @@ def _element(value: Any, index: int) -> Fraction:
     if isinstance(value, Decimal) and value.is_finite():
         return _text(str(value), index)
     raise ValueError(
-        f"sonnx.real: element {index} is of type {type(value).__name__}, which is no real number; "
+        f"sonnx.real: element {index} is of type {type_name(value)}, which is no real number; "
         "give ints, floats, Fractions or decimal strings"
     )
 

@@ -18,7 +18,9 @@ def operator(name: str) -> Operator:
     """Find an operator by its name, such as `Clip` or `clip`; raises ValueError with the names there are."""
     found = next((op for op in OPERATORS if op.folder == str(name).lower()), None)
     if found is None:
-        raise ValueError(f"no operator {name!r}; there are {', '.join(op.name for op in OPERATORS)}")
+        raise ValueError(
+            f"no operator {str(name)[:60]!r}; there are {', '.join(op.name for op in OPERATORS)}"
+        )
     return found
 
 

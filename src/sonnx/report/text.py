@@ -1,7 +1,10 @@
-"""Findings as text for a terminal."""
+"""Findings and calls as text."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from sonnx.model.call import ABSENT, Call
 from sonnx.model.rule import Finding
 
 
@@ -30,10 +33,33 @@ def _values(finding: Finding) -> list[str]:
 
 def _relation(value: str) -> str:
     """Types are announced with a colon, values with an equals sign."""
-    head = value.removeprefix("sparse ")[:1]
-    return ":" if head.isalpha() and value.endswith("]") else "="
+    return ":" if value[:1].isalpha() and value.endswith("]") else "="
 
 
 def printable(line: str) -> str:
     """Show control and other unprintable characters as escapes instead of sending them to a terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+
+
+def call_text(call: Call) -> str:
+    """Write a call on one line: `Conv(X: float[1,2,5,5], W: float[3,2,3,3]; pads=[1, 1])`."""
+    inputs = ", ".join(
+        f"{name}: {kind}{_constant(call.constants, name)}" for name, kind in call.inputs.items()
+    )
+    attributes = ", ".join(
+        f"{name}={attribute_text(value)}" for name, value in call.attributes.items() if value is not ABSENT
+    )
+    outputs = ", ".join(f"{name}: {kind}" for name, kind in call.outputs.items())
+    arrow = f" -> {outputs}" if outputs else ""
+    return f"{call.operator}({inputs}{'; ' if attributes else ''}{attributes}){arrow}"
+
+
+def _constant(constants: Mapping[str, tuple[Any, ...]], name: str) -> str:
+    return f" = {list(constants[name])}" if name in constants else ""
+
+
+def attribute_text(value: Any) -> str:
+    """Write the value of an attribute as style demands: lists in brackets, text in quotes."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return str(list(value)) if isinstance(value, (list, tuple)) else str(value)

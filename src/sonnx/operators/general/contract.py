@@ -32,11 +32,14 @@ def _attributes_given(call: Call) -> Broken | None:
     return Broken(tuple(Shown(name, "absent") for name in missing), f"write {names} explicitly")
 
 
+# A sparse tensor is refused as such, whatever its elements are.
+
+
 def _typed(call: Call) -> Broken | None:
     vague = tuple(
         Shown(name, str(tensor))
         for name, tensor in _tensors(call)
-        if tensor.sizes is None or (tensor.dtype is None and tensor.foreign is None)
+        if not tensor.sparse and (tensor.sizes is None or (tensor.dtype is None and tensor.foreign is None))
     )
     advice = "give an array with an explicit dtype, or sonnx.real([...]) for exact numbers"
     return Broken(vague, advice) if vague else None

@@ -88,7 +88,7 @@ RULES = (
     ),
     Rule(
         "broadcast.D3",
-        "The common shape must have fewer than 2^31 elements and at most 64 axes.",
+        "The common shape must have fewer than 2^31 elements (sizes 0 not counted) and at most 64 axes.",
         "Indices of generated code are 32 bits wide, and no array here has more axes.",
         True,
         addressable(_common_shapes),

@@ -81,12 +81,14 @@ def _bound(sums: _Sum, dtype: DType, order: str) -> Array:
     form = FORMATS[ACCUMULATOR[dtype]]
     u, n = float(form.unit_roundoff), sums.terms
     exact_products = dtype is DType.FLOAT16
+    if n == 0:  # the result is the bias
+        bias = np.zeros(len(sums.W)) if sums.B is None else sums.B
+        return np.where(np.isfinite(sums.convolve(sums.X, sums.W, bias, DType.DOUBLE)), 0.0, np.inf)
     sizes = sums.magnitude(np.ones(n), 1.0)
-    if n == 0:
-        return np.where(np.isfinite(sizes), 0.0, np.inf)
     of_terms, of_bias = _growth(_roundings(sums, order, exact_products), u), _growth(np.array([n]), u)
-    # Factors of at most 1 keep the sum from overflowing where the result does not.
-    most = max(of_terms.max(), of_bias[0])
+    # Factors of at most 1 keep the sum from overflowing where the result does not. They are taken of the
+    # same number for every order, so that roundings here never put one order above another.
+    most = _growth(np.array([n + 1]), u)[0]
     relative = _up(sums.magnitude(_up(of_terms / most), _up(of_bias / most)[0]) * _up(most * u))
     # n·η/2·(1+u)^n, in this order: η/2 itself is no double where the accumulator is one.
     halves = 0.0 if exact_products else n / 2 * float(np.exp(n * u)) * (1 + 2.0**-40)

@@ -249,7 +249,7 @@ OPERAND_RULES = (
     ),
     Rule(
         "conv.Y.D2",
-        "`Y` and the padded input must have fewer than 2^31 elements each.",
+        "`Y` and the padded input must have fewer than 2^31 elements each (sizes 0 not counted).",
         "Indices of generated code are 32 bits wide; a larger padding is a mistake or an attack on memory.",
         True,
         addressable(_made_shapes, "X", "W"),

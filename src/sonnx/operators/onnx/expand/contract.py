@@ -127,7 +127,7 @@ RULES = (
     ),
     Rule(
         "expand.shape.D4",
-        "The output must have fewer than 2^31 elements and at most 64 axes.",
+        "The output must have fewer than 2^31 elements (sizes 0 not counted) and at most 64 axes.",
         "Indices of generated code are 32 bits wide, and no array here has more axes.",
         True,
         addressable(_output_shapes, "input"),

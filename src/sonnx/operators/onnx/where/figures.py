@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from sonnx.drawing.figure import Figure, compose
 from sonnx.drawing.svg import (
     BLUE,
@@ -18,6 +20,7 @@ from sonnx.drawing.svg import (
     rect,
     text,
 )
+from sonnx.operators.onnx.where.meaning import meaning
 
 _CONDITION = ((True, True), (True, False), (False, True))
 _X = ((1, 2), (3, 4), (5, 6))
@@ -47,12 +50,11 @@ def _operand(values: tuple[tuple[int, ...], ...], chosen_when: bool) -> list[lis
 
 
 def _output() -> list[list[Cell]]:
+    operands = {"condition": np.array(_CONDITION), "X": np.array(_X), "Y": np.array(_Y)}
+    chosen = meaning(operands, {})["output"]
     return [
-        [
-            Cell(str(_X[i][j] if condition else _Y[i][j]), _source(condition))
-            for j, condition in enumerate(conditions)
-        ]
-        for i, conditions in enumerate(_CONDITION)
+        [Cell(str(value), _source(condition)) for value, condition in zip(*pair, strict=True)]
+        for pair in zip(chosen.tolist(), _CONDITION, strict=True)
     ]
 
 
