@@ -412,3 +412,11 @@ def test_bias_alone_counts_the_same_in_every_order() -> None:
             for order in ("specified", "any")
         ]
         assert bounds[0] == bounds[1]
+
+
+def test_the_sum_of_magnitudes_makes_up_for_terms_it_lost_itself() -> None:
+    # By hand: each of 60 terms is just below half the last place of 1 and vanishes in a sum of doubles.
+    term = 2.0**-53 * (1 - 2.0**-20)
+    X, W = np.full((1, 60, 1, 1), term), np.ones((1, 60, 1, 1))
+    sums = _Sum(X, W, np.ones(1), {**plain(), "accumulate": "separate"})
+    assert Fraction(sums.magnitude(np.ones(60), 1.0).item()) >= 1 + 60 * Fraction(term)
