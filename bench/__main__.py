@@ -50,7 +50,7 @@ def checks() -> list[dict[str, Any]]:
     same, asked = found["bits"]
     return [
         {
-            "check": "Conv 64 to 64: sampled elements with the bits of the sequential sum",
+            "check": "Conv 64 to 64: elements with the bits of the sequential sum",
             "value": same,
             "wanted": asked,
         },
