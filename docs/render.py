@@ -14,7 +14,7 @@ from sonnx.model.dtype import IEEE, MOVED, SIGNED, UNSIGNED, DType
 from sonnx.model.operator import Contract, Operand
 from sonnx.model.rule import Rule
 from sonnx.operators import operator
-from sonnx.operators.shared.cases import Case, Tensor
+from sonnx.operators.shared.cases import Case, Tensor, leaves
 from sonnx.report.text import attribute_text, call_text, findings_text
 
 _DOT = " \u00b7 "
@@ -234,10 +234,10 @@ def tensor(name: str, value: Tensor) -> str:
 
 
 def _matrices(value: Tensor) -> Iterator[str]:
-    leaves, shape = list(_leaves(value.values)), value.type.sizes
-    if shape is None or prod(shape) != len(leaves):
-        raise DocsError(f"a tensor of type {value.type} is written with {len(leaves)} elements")
-    if not leaves:
+    elements, shape = list(leaves(value.values)), value.type.sizes
+    if shape is None or prod(shape) != len(elements):
+        raise DocsError(f"a tensor of type {value.type} is written with {len(elements)} elements")
+    if not elements:
         yield '<p class="index">no elements</p>'
         return
     outer, (lines, columns) = shape[:-2], (1, 1, *shape)[-2:]
@@ -245,7 +245,7 @@ def _matrices(value: Tensor) -> Iterator[str]:
         if prod(outer) > 1:
             yield f'<p class="index">{escape(str(list(index)))}</p>'
         first = place * lines * columns
-        cells = [leaves[first + line * columns :][:columns] for line in range(lines)]
+        cells = [elements[first + line * columns :][:columns] for line in range(lines)]
         yield _matrix(cells, value.type.dtype)
 
 
@@ -255,14 +255,6 @@ def _matrix(cells: Sequence[Sequence[Any]], dtype: DType | None) -> str:
         for row in cells
     )
     return f'<table class="matrix"><tbody>{"".join(rows)}</tbody></table>'
-
-
-def _leaves(values: Any) -> Iterator[Any]:
-    if isinstance(values, list):
-        for value in values:
-            yield from _leaves(value)
-    else:
-        yield values
 
 
 def _element(leaf: Any, dtype: DType | None) -> str:

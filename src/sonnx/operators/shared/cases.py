@@ -28,10 +28,10 @@ class Tensor:
         if dtype is None or shape is None:
             raise ValueError(f"a case needs a type of the profile and a static shape, not {self.type}")
         flat = np.empty(int(np.prod(shape, dtype=np.int64)), numpy_dtype(dtype))
-        leaves = [_element(leaf, dtype) for leaf in _leaves(self.values)]
-        if len(leaves) != len(flat):
-            raise ValueError(f"{self.type} has {len(flat)} elements, the case writes {len(leaves)}")
-        flat[:] = leaves
+        elements = [_element(leaf, dtype) for leaf in leaves(self.values)]
+        if len(elements) != len(flat):
+            raise ValueError(f"{self.type} has {len(flat)} elements, the case writes {len(elements)}")
+        flat[:] = elements
         return hold(flat.reshape(shape), dtype)
 
 
@@ -76,10 +76,11 @@ def _tensors(table: Mapping[str, Any]) -> Mapping[str, Tensor]:
     return {name: Tensor(tensor_type(entry["type"]), entry["values"]) for name, entry in table.items()}
 
 
-def _leaves(values: Any) -> Iterator[Any]:
+def leaves(values: Any) -> Iterator[Any]:
+    """The elements of nested lists, in order."""
     if isinstance(values, list):
         for value in values:
-            yield from _leaves(value)
+            yield from leaves(value)
     else:
         yield values
 
