@@ -1,13 +1,14 @@
 """Sums of products over the reals: exact, whichever engine computes them."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.numeric.sliding import sliding
 
 from sonnx.numeric import exact
 from sonnx.numeric.exact import exact_sum_of_products
@@ -15,18 +16,6 @@ from sonnx.numeric.windows import Windows
 
 Array = NDArray[Any]
 Draw = Callable[[], Fraction]
-
-
-def sliding(groups: int, taps: int, positions: int) -> Windows:
-    """One spatial axis, stride 1, no padding: terms in the order channel, tap."""
-
-    def cut(x: Array) -> Iterator[Array]:
-        grouped = x.reshape(len(x), groups, x.shape[1] // groups, x.shape[2])
-        for channel in range(grouped.shape[2]):
-            for tap in range(taps):
-                yield grouped[:, :, channel, tap : tap + positions]
-
-    return Windows(cut, (positions,))
 
 
 def fill(draw: Draw, *shape: int) -> Array:

@@ -1,12 +1,13 @@
 """Sums of products on IEEE types: one term at a time, in order, with one or two roundings a term."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.numeric.sliding import sliding
 
 from sonnx.model.dtype import DType
 from sonnx.numeric import products
@@ -20,18 +21,6 @@ HELD: dict[DType, Any] = {DType.FLOAT16: np.float16, DType.FLOAT: np.float32, DT
 WIDER: dict[DType, Any] = {DType.FLOAT16: np.float32, DType.FLOAT: np.float32, DType.DOUBLE: np.float64}
 TYPES = pytest.mark.parametrize("dtype", list(HELD))
 MODES = pytest.mark.parametrize("mode", ["separate", "fused"])
-
-
-def sliding(groups: int, taps: int, positions: int) -> Windows:
-    """One spatial axis, stride 1, no padding: terms in the order channel, tap (D-CONV-6)."""
-
-    def cut(x: Array) -> Iterator[Array]:
-        grouped = x.reshape(len(x), groups, x.shape[1] // groups, x.shape[2])
-        for channel in range(grouped.shape[2]):
-            for tap in range(taps):
-                yield grouped[:, :, channel, tap : tap + positions]
-
-    return Windows(cut, (positions,))
 
 
 def two_roundings(total: Any, x: Any, w: Any) -> Any:
