@@ -29,11 +29,11 @@ _FAMILIES: tuple[tuple[str, tuple[DType, ...]], ...] = (
 
 def signature(contract: Contract) -> str:
     """Show how an operator is written, then its inputs, outputs and attributes."""
-    version = contract.since_version
-    if version is None:
-        origin = "A functionality of ONNX that no model holds as a node."
+    if contract.versions:
+        versions = " and ".join(map(str, contract.versions))
+        origin = f"Operator of ONNX, in the form of version {versions} of the operator set."
     else:
-        origin = f"Operator of ONNX, in the form it has since version {version} of the operator set."
+        origin = "A functionality of ONNX that no model holds as a node."
     parts = [block(signature_line(contract), "signature"), origin, _operands(contract)]
     if contract.attributes:
         parts.append(_attributes(contract))

@@ -105,7 +105,7 @@ def test_the_signature_tells_every_operand_attribute_and_the_version(operator: O
     for name, words in operands + [(attribute.name, attribute.text) for attribute in contract.attributes]:
         assert f"| {name} |" in text
         assert words.replace("`", "") in text
-    assert ("version" in text) is (contract.since_version is not None)
+    assert ("version" in text) is bool(contract.versions)
 
 
 def test_a_call_is_written_with_types_attributes_constants_and_outputs() -> None:

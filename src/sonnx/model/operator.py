@@ -45,10 +45,14 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Contract:
-    """Everything about an operator that can be said without data."""
+    """Everything about an operator that can be said without data.
+
+    `versions` are those of ONNX's operator sets that changed the operator and that the contract covers;
+    between them its meaning on the profile's types is the same.
+    """
 
     name: str
-    since_version: int | None
+    versions: tuple[int, ...]
     summary: str
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]

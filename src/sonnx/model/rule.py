@@ -1,9 +1,11 @@
 """Rules, what a broken one looks like, and the error that carries the findings."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sonnx.model.call import Call
+from sonnx.model.graph import Graph
+from sonnx.model.location import Location
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,51 @@ class Rule:
     @property
     def page(self) -> str:
         """Where the rule is printed: the page of its operator and the anchor there."""
-        return f"operators/{self.identifier.split('.')[0]}.md#{self.identifier.lower().replace('.', '-')}"
+        return _page(self.identifier)
+
+
+def _page(identifier: str) -> str:
+    return f"operators/{identifier.split('.')[0]}.md#{identifier.lower().replace('.', '-')}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """How a graph breaks a rule: where, the offending values and what to do."""
+
+    location: Location
+    values: tuple[Shown, ...]
+    help: str
+
+
+@dataclass(frozen=True)
+class GraphRule:
+    """A restriction or constraint on a whole graph; it may be broken at several places.
+
+    `predicate` is total: it answers for every graph that can be made, however wrong.
+    """
+
+    identifier: str
+    statement: str
+    reason: str
+    restricts_onnx: bool
+    predicate: Callable[[Graph], Iterable[Fault]]
+    failing: Graph
+    passing: Graph
+    also: tuple[str, ...] = ()
+    ruling: str = ""
+
+    @property
+    def page(self) -> str:
+        """Where the rule is printed, as for other rules."""
+        return _page(self.identifier)
+
+
+AnyRule = Rule | GraphRule
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A rule that a call breaks, with the values that show it; `location` is empty for a plain call."""
+    """A rule that is broken, with the values that show it; `location` is None for a plain call."""
 
     rule: str
     statement: str
@@ -61,7 +102,7 @@ class Finding:
     values: tuple[Shown, ...]
     help: str
     page: str
-    location: str = ""
+    location: Location | None = None
 
 
 class RuleError(ValueError):

@@ -100,7 +100,7 @@ RULES = (
 
 CONTRACT = Contract(
     name="Broadcast",
-    since_version=None,
+    versions=(),
     summary="Repeats tensors until all have one shape.",
     inputs=(Operand("X", "X", "the tensors X0, X1, ...", TYPES, variadic=True),),
     outputs=(

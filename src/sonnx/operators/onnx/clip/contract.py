@@ -120,7 +120,7 @@ RULES = (
 
 CONTRACT = Contract(
     name="Clip",
-    since_version=13,
+    versions=(13,),
     summary="Limits every element of a tensor to the interval between two bounds.",
     inputs=(
         Operand("input", "X", "the tensor to be limited", TYPES),

@@ -17,7 +17,7 @@ def output_types(call: Call) -> Mapping[str, TensorType]:
 
 CONTRACT = Contract(
     name="Conv",
-    since_version=11,
+    versions=(11, 22),
     summary="Slides a kernel over an image and sums the products, starting from a bias.",
     inputs=(
         Operand("X", "X", "the image: batch, channels, lines, columns", TYPES),

@@ -159,7 +159,7 @@ RULES = (
 
 CONTRACT = Contract(
     name="Expand",
-    since_version=13,
+    versions=(13,),
     summary="Broadcasts one tensor to a given shape, explicitly in a graph.",
     inputs=(
         Operand("input", "X", "the tensor to be repeated", ALL),

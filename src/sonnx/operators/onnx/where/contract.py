@@ -134,7 +134,7 @@ RULES = (
 
 CONTRACT = Contract(
     name="Where",
-    since_version=16,
+    versions=(9, 16),
     summary="Takes each element from one of two tensors, as a condition says.",
     inputs=(
         Operand("condition", "C", "which tensor each element comes from", (DType.BOOL,)),

@@ -1,0 +1,72 @@
+"""Elements that lie in a file of their own: read only from the model's folder, and only what is asked for."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from sonnx.load.text import quoted
+
+
+class ExternalError(ValueError):
+    """Why external data cannot be had; the text is for people."""
+
+
+def read_external(folder: Path, entries: Mapping[str, str], size: int) -> bytes:
+    """Read the `size` bytes of a tensor from the file that `entries` name inside `folder`."""
+    path = _inside(folder, entries.get("location", ""))
+    offset = _number(entries, "offset", 0)
+    length = _number(entries, "length", size)
+    if length != size:
+        raise ExternalError(f"length {length} does not match the {size} bytes of its type and shape")
+    # Without O_NONBLOCK a named pipe would wait for a writer for ever.
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise ExternalError(f"{quoted(path.name)} cannot be read: {error.strerror}") from None
+    with os.fdopen(handle, "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise ExternalError(f"{quoted(path.name)} is not a plain file")
+        if offset + size > about.st_size:
+            raise ExternalError(
+                f"{quoted(path.name)} has {about.st_size} bytes, needed are {offset + size}"
+            )
+        file.seek(offset)
+        content = file.read(size)
+        if len(content) != size:
+            raise ExternalError(f"{quoted(path.name)} ended early")
+        _verify(entries, content)
+    return content
+
+
+def _inside(folder: Path, location: str) -> Path:
+    """The file, with every symbolic link followed; it must lie in the folder even so."""
+    if not location or "\0" in location:
+        raise ExternalError(f"location {quoted(location)} names no file")
+    given = Path(location)
+    if given.is_absolute() or ".." in given.parts or "\\" in location or ":" in location:
+        raise ExternalError(f"location {quoted(location)} must be a path inside the model's folder")
+    try:
+        home = folder.resolve(strict=True)
+        path = (home / given).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        raise ExternalError(f"there is no file {quoted(location)} beside the model") from None
+    if not path.is_relative_to(home):
+        raise ExternalError(f"location {quoted(location)} leads out of the model's folder")
+    return path
+
+
+def _number(entries: Mapping[str, str], key: str, default: int) -> int:
+    text = entries.get(key, str(default))
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise ExternalError(f"{key} {quoted(text)} is no count of bytes")
+    return int(text)
+
+
+def _verify(entries: Mapping[str, str], content: bytes) -> None:
+    """ONNX lets a tensor carry the SHA-1 digest of its bytes; a wrong one means another file."""
+    stated = entries.get("checksum", "").lower()
+    if stated and hashlib.sha1(content, usedforsecurity=False).hexdigest() != stated:
+        raise ExternalError(f"the bytes have another SHA-1 than the stated {quoted(stated)}")
