@@ -1,52 +1,74 @@
 """Check one call of an operator against the general rules and the operator's own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sonnx.model.call import ABSENT, Call
+from sonnx.model.location import Location
 from sonnx.model.operator import Contract, Operator
-from sonnx.model.rule import Finding
+from sonnx.model.rule import Broken, Finding, Rule
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import GENERAL_RULES
 
-
-def check_call(operator: Operator, call: Call, location: str = "") -> tuple[Finding, ...]:
-    """List every rule that the call breaks, with the values that show it."""
-    call = _complete(operator, call)
-    findings = []
-    for rule in GENERAL_RULES + operator.contract.rules:
-        broken = rule.predicate(call)
-        if broken is not None:
-            findings.append(
-                Finding(
-                    rule.identifier,
-                    rule.statement,
-                    operator.name,
-                    broken.values,
-                    broken.help,
-                    rule.page,
-                    location,
-                )
-            )
-    return tuple(findings)
+_NOTHING = TensorType(None, None, foreign="absent")
 
 
-def _complete(operator: Operator, call: Call) -> Call:
-    """Give what the contract demands and the call leaves out an entry, so that rules can name it."""
+def check_call(operator: Operator, call: Call) -> tuple[Finding, ...]:
+    """List every rule that a call of an operator's function breaks, with the values that show it."""
+    complete = _complete(operator.contract, call, _attributes(operator.contract))
+    return _broken(GENERAL_RULES + operator.contract.rules, complete, None)
+
+
+def check_node_call(operator: Operator, call: Call, location: Location) -> tuple[Finding, ...]:
+    """List every rule that a node breaks.
+
+    A model's tensors are checked one by one elsewhere, so the general rules see only operands that are
+    absent. A mode of evaluation is nothing that a model can say.
+    """
     contract = operator.contract
-    demanded = [o.name for o in contract.inputs if not (o.optional or o.optional_in_onnx or o.variadic)]
-    nothing = TensorType(None, None, foreign="absent")
-    return replace(
-        call,
-        unknown=tuple(_unknown(contract, call)),
-        inputs=dict.fromkeys(demanded, nothing) | dict(call.inputs),
-        attributes={attribute.name: ABSENT for attribute in contract.attributes} | dict(call.attributes),
+    modes = {attribute.name: attribute.default for attribute in contract.attributes if attribute.mode}
+    written = [name for name in _attributes(contract) if name not in modes]
+    complete = _complete(contract, call, written)
+    complete = replace(complete, attributes={**complete.attributes, **modes})
+    absent = {name: kind for name, kind in complete.inputs.items() if kind is _NOTHING}
+    general = replace(complete, inputs=absent, outputs={})
+    return (*_broken(GENERAL_RULES, general, location), *_broken(contract.rules, complete, location))
+
+
+def _broken(rules: Sequence[Rule], call: Call, location: Location | None) -> tuple[Finding, ...]:
+    return tuple(
+        finding(rule, call.operator, broken, location)
+        for rule in rules
+        if (broken := rule.predicate(call)) is not None
     )
 
 
-def _unknown(contract: Contract, call: Call) -> Iterator[str]:
+def finding(rule: Rule, operator: str, broken: Broken, location: Location | None) -> Finding:
+    """What is reported where a rule is broken."""
+    return Finding(
+        rule.identifier, rule.statement, operator, broken.values, broken.help, rule.page, location
+    )
+
+
+def _attributes(contract: Contract) -> list[str]:
+    return [attribute.name for attribute in contract.attributes]
+
+
+def _complete(contract: Contract, call: Call, attributes: Sequence[str]) -> Call:
+    """Give what the contract demands and the call leaves out an entry, so that rules can name it."""
+    demanded = [o.name for o in contract.inputs if not (o.optional or o.optional_in_onnx or o.variadic)]
+    given: Mapping[str, Any] = call.attributes
+    return replace(
+        call,
+        unknown=tuple(_unknown(contract, call, attributes)),
+        inputs=dict.fromkeys(demanded, _NOTHING) | dict(call.inputs),
+        attributes=dict.fromkeys(attributes, ABSENT) | dict(given),
+    )
+
+
+def _unknown(contract: Contract, call: Call, attributes: Sequence[str]) -> Iterator[str]:
     """Names in a call that the contract does not have, operands first."""
-    attributes = {attribute.name for attribute in contract.attributes}
     for given, operands in ((call.inputs, contract.inputs), (call.outputs, contract.outputs)):
         known = {operand.name for operand in operands if not operand.variadic}
         # A variadic operand X stands for X0, X1, and so on, without a gap.

@@ -66,7 +66,7 @@ class NodeReader:
 
     def _attribute(self, proto: AttributeProto) -> Any:
         if proto.ref_attr_name:
-            return Reference(text_of(proto.ref_attr_name))
+            return Reference(text_of(proto.ref_attr_name), _KINDS.get(proto.type, "undefined"))
         match proto.type:
             case AttributeProto.INT:
                 return int(proto.i)

@@ -96,13 +96,15 @@ def _node(node: Node) -> NodeProto:
     if node.overload:
         proto.overload = node.overload
     proto.attribute.extend(_attributes(node.attributes))
+    proto.attribute.extend(_attributes({name: node.attributes[name] for name in node.repeated}))
     return proto
 
 
 def _attributes(attributes: Mapping[str, Any]) -> Iterable[AttributeProto]:
     for name, value in attributes.items():
         if isinstance(value, Reference):
-            yield AttributeProto(name=name, ref_attr_name=value.attribute, type=AttributeProto.INTS)
+            kind = AttributeProto.AttributeType.Value(value.kind.upper())
+            yield AttributeProto(name=name, ref_attr_name=value.attribute, type=kind)
         elif isinstance(value, Constant):
             proto = AttributeProto(name=name, type=AttributeProto.TENSOR)
             write_tensor(proto.t, value)

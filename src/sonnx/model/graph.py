@@ -75,6 +75,7 @@ class Reference:
     """The value of an attribute that the function's caller gives under the name `attribute`."""
 
     attribute: str
+    kind: str = "ints"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sonnx.model.call import ABSENT, Call
+from sonnx.model.location import Location
 from sonnx.model.rule import Finding
 
 
@@ -15,11 +16,26 @@ def findings_text(findings: Sequence[Finding]) -> str:
 
 def finding_text(finding: Finding) -> str:
     """Print one finding; nothing of it reaches the terminal as a control character."""
-    place = finding.location or f"call of {finding.operator}"
+    place = location_text(finding.location) if finding.location else f"call of {finding.operator}"
     head = f"error[{finding.rule}]: {finding.statement.removesuffix('.')}"
     lines = [head, f"  --> {place}", *_values(finding)]
     lines += [f"  help: {finding.help}", f"  more: sonnx explain {finding.rule}"]
     return "\n".join(map(printable, lines))
+
+
+def location_text(location: Location) -> str:
+    """Say where something is: `net.onnx: node 3 `layer3/conv` (Conv)`."""
+    head = f"{location.file}: " if location.file else ""
+    return head + ", ".join(map(_part_text, location.path))
+
+
+def _part_text(part: Location) -> str:
+    if part.kind == "model":
+        return "the model"
+    index = "" if part.index is None else f" {part.index}"
+    name = f" `{part.name}`" if part.name else ""
+    operator = f" ({part.operator})" if part.kind == "node" else ""
+    return f"{part.kind}{index}{name}{operator}"
 
 
 def _values(finding: Finding) -> list[str]:

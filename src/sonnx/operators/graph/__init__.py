@@ -1,0 +1,1 @@
+"""The rules on a model as a whole."""
