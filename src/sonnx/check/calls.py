@@ -46,9 +46,7 @@ def _broken(rules: Sequence[Rule], call: Call, location: Location | None) -> tup
 
 def finding(rule: Rule, operator: str, broken: Broken, location: Location | None) -> Finding:
     """What is reported where a rule is broken."""
-    return Finding(
-        rule.identifier, rule.statement, operator, broken.values, broken.help, rule.page, location
-    )
+    return Finding(rule.identifier, rule.statement, operator, broken.values, broken.help, rule.page, location)
 
 
 def _attributes(contract: Contract) -> list[str]:

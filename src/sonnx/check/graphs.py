@@ -1,6 +1,7 @@
 """Check a whole model: the rules on graphs, on each tensor, and on each node."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from sonnx.check.calls import check_node_call
 from sonnx.model.call import Call
@@ -92,17 +93,20 @@ def _node_findings(flat: Flat) -> Iterator[Finding]:
     for node, location in zip(flat.graph.nodes, flat.locations, strict=True):
         operator = NODE_OPERATORS.get(node.operator) if node.domain == "" else None
         if operator is not None:
-            yield from check_node_call(operator, node_call(operator, node, flat.graph), location)
+            call = node_call(operator, node, flat.graph.types, flat.graph.data)
+            yield from check_node_call(operator, call, location)
 
 
-def node_call(operator: Operator, node: Node, graph: Graph) -> Call:
+def node_call(
+    operator: Operator, node: Node, types: Mapping[str, TensorType], constant: Mapping[str, Any]
+) -> Call:
     """A node as the call that rules look at: types by operand name, and constants that decide shapes."""
     contract = operator.contract
-    inputs = _by_operand(contract.inputs, node.inputs, graph.types)
-    outputs = _by_operand(contract.outputs, node.outputs, graph.types)
+    inputs = _by_operand(contract.inputs, node.inputs, types)
+    outputs = _by_operand(contract.outputs, node.outputs, types)
     constants = {}
     for operand, name in zip(contract.inputs, node.inputs, strict=False):
-        data = graph.data.get(name) if operand.constant else None
+        data = constant.get(name) if operand.constant else None
         # No more elements than rules need to see.
         if data is not None and data.ndim == 1:
             constants[operand.name] = tuple(data[: MOST_AXES + 1].tolist())

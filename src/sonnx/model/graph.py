@@ -106,13 +106,13 @@ class Node:
     overload: str = ""
     version: int | None = None
     repeated: tuple[str, ...] = ()
+    # Where the node was before something moved it, for messages.
+    origin: Location | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the form."""
         _texts(self, operator=self.operator, name=self.name, domain=self.domain, overload=self.overload)
-        _tuples(
-            self, inputs=(self.inputs, str), outputs=(self.outputs, str), repeated=(self.repeated, str)
-        )
+        _tuples(self, inputs=(self.inputs, str), outputs=(self.outputs, str), repeated=(self.repeated, str))
 
     @property
     def function(self) -> tuple[str, str, str]:
@@ -173,14 +173,12 @@ class Scope:
         return _inside(self.location, kind, name)
 
     def node_location(self, index: int) -> Location:
-        """Locate a node of the scope by its place in the list."""
+        """Locate a node of the scope by its place in the list, or where it was before it was moved."""
         node = self.nodes[index]
-        return _inside(self.location, "node", node.name, index, node.operator)
+        return node.origin or _inside(self.location, "node", node.name, index, node.operator)
 
 
-def _inside(
-    outer: Location, kind: Kind, name: str, index: int | None = None, operator: str = ""
-) -> Location:
+def _inside(outer: Location, kind: Kind, name: str, index: int | None = None, operator: str = "") -> Location:
     inside = None if outer.kind == "model" else outer
     return Location(kind, name, index, operator, outer.file, inside)
 
@@ -246,9 +244,7 @@ class Graph:
         yield self.scope
         for function in self.functions:
             location = Location("function", function.name, operator=function.domain, file=self.source)
-            yield Scope(
-                location, function.inputs, function.outputs, (), function.nodes, function.opsets
-            )
+            yield Scope(location, function.inputs, function.outputs, (), function.nodes, function.opsets)
 
     def declarations(self) -> Iterator[tuple[str, TensorType, Location]]:
         """Every place where the model writes a type, with the tensor's name."""

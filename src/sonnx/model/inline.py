@@ -54,7 +54,9 @@ def inlined_size(graph: Graph) -> tuple[int, int]:
 def _size(nodes: Sequence[Node], sizes: Mapping[Key, tuple[int, int]]) -> tuple[int, int]:
     inner = [sizes.get(node.function, (1, -1)) for node in nodes]
     # More than anybody allows need not be counted exactly; the numbers would grow without end.
-    return min(sum(size for size, _ in inner), 10 * MOST_NODES), 1 + max((depth for _, depth in inner), default=-1)
+    return min(sum(size for size, _ in inner), 10 * MOST_NODES), 1 + max(
+        (depth for _, depth in inner), default=-1
+    )
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """An operator: its signature, rules, shape rule, meaning and accuracy in one value."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,12 +70,53 @@ ErrorBound = Callable[[Mapping[str, Any], Mapping[str, Any], str], Mapping[str, 
 
 
 @dataclass(frozen=True)
+class WriteAttribute:
+    """Write an attribute that ONNX lets a model leave out, or in place of what stands there."""
+
+    name: str
+    value: Any
+    why: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class FillOperand:
+    """Give an operand that ONNX lets a model leave out: a constant with these elements."""
+
+    name: str
+    value: Any
+    why: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class ExpandOperand:
+    """Put an Expand before an operand, so that it has this shape."""
+
+    name: str
+    shape: tuple[int, ...]
+    why: str
+    rule: str
+
+
+# What makes a call conform without changing its meaning.
+Amendment = WriteAttribute | FillOperand | ExpandOperand
+# A call as ONNX allows it → what to change; nothing where that cannot be told.
+Amend = Callable[[Call], Sequence[Amendment]]
+
+
+def _nothing(call: Call) -> Sequence[Amendment]:
+    return ()
+
+
+@dataclass(frozen=True)
 class Operator:
-    """A contract together with what it means and how accurate that is."""
+    """A contract together with what it means, how accurate that is, and what makes a call conform."""
 
     contract: Contract
     meaning: Meaning
     error_bound: ErrorBound
+    amend: Amend = _nothing
 
     @property
     def name(self) -> str:

@@ -54,7 +54,7 @@ class Rule:
 
 
 def _page(identifier: str) -> str:
-    return f"operators/{identifier.split('.')[0]}.md#{identifier.lower().replace('.', '-')}"
+    return f"operators/{identifier.split('.', maxsplit=1)[0]}.md#{identifier.lower().replace('.', '-')}"
 
 
 @dataclass(frozen=True)

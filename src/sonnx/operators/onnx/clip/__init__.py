@@ -2,7 +2,8 @@
 
 from sonnx.model.operator import Operator
 from sonnx.operators.onnx.clip.accuracy import error_bound
+from sonnx.operators.onnx.clip.amend import amend
 from sonnx.operators.onnx.clip.contract import CONTRACT
 from sonnx.operators.onnx.clip.meaning import meaning
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound)
+OPERATOR = Operator(CONTRACT, meaning, error_bound, amend)

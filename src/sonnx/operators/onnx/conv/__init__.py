@@ -2,7 +2,8 @@
 
 from sonnx.model.operator import Operator
 from sonnx.operators.onnx.conv.accuracy import error_bound
+from sonnx.operators.onnx.conv.amend import amend
 from sonnx.operators.onnx.conv.contract import CONTRACT
 from sonnx.operators.onnx.conv.meaning import meaning
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound)
+OPERATOR = Operator(CONTRACT, meaning, error_bound, amend)

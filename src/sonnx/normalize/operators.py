@@ -1,0 +1,186 @@
+"""Node by node, in order: what ONNX leaves to defaults is written, and types are inferred."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sonnx.check.calls import check_node_call
+from sonnx.check.graphs import node_call
+from sonnx.model.call import Call
+from sonnx.model.graph import Constant, Graph, Node, Value
+from sonnx.model.location import Location
+from sonnx.model.operator import Amendment, ExpandOperand, FillOperand, Operator, WriteAttribute
+from sonnx.model.tensor_type import TensorType
+from sonnx.normalize.changes import Change, fresh
+from sonnx.numeric.arrays import held_type
+from sonnx.operators import EXPAND, NODE_OPERATORS
+from sonnx.operators.shared.predicates import written
+
+
+@dataclass
+class _Work:
+    """A graph while its nodes are gone through."""
+
+    graph: Graph
+    types: dict[str, TensorType]
+    data: dict[str, Any]
+    taken: set[str]
+    nodes: list[Node] = field(default_factory=list)
+    constants: list[Constant] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+
+    def call(self, operator: Operator, node: Node) -> Call:
+        """The node as a call, with what is known by now."""
+        return node_call(operator, node, self.types, self.data)
+
+    def add_constant(self, wanted: str, value: Any) -> str:
+        """Add an initializer; answers its name."""
+        name = fresh(wanted, self.taken)
+        kind = TensorType(held_type(value), value.shape)
+        self.constants.append(Constant(name, kind, value))
+        self.types[name], self.data[name] = kind, value
+        return name
+
+    def say(self, location: Location, what: str, why: str, rule: str) -> None:
+        """Record a change."""
+        self.changes.append(Change(location, what, why, rule))
+
+
+def amend_and_infer(graph: Graph) -> tuple[Graph, list[Change]]:
+    """Write what operators leave to defaults, put Expand where Where broadcasts, infer and write types."""
+    names = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)}
+    taken = names | {name for name, _, _ in graph.declarations()}
+    work = _Work(graph, dict(graph.types), dict(graph.data), taken)
+    for index, node in enumerate(graph.nodes):
+        location = graph.scope.node_location(index)
+        operator = NODE_OPERATORS.get(node.operator) if node.domain == "" else None
+        if operator is None:
+            work.nodes.append(node)
+        else:
+            amended = _amend(work, operator, node, location)
+            work.nodes.append(amended)
+            _infer(work, operator, amended, location)
+    return _finished(work), work.changes
+
+
+def _finished(work: _Work) -> Graph:
+    graph = work.graph
+    ends = {value.name for value in (*graph.inputs, *graph.outputs)}
+    ends |= {constant.name for constant in (*graph.constants, *work.constants)}
+    made = [name for node in work.nodes for name in node.outputs if name and name not in ends]
+    said = {value.name for value in graph.values}
+    values = [_typed(work, value) for value in graph.values]
+    values += [
+        Value(name, work.types[name]) for name in dict.fromkeys(made) if name in work.types.keys() - said
+    ]
+    return replace(
+        graph,
+        nodes=tuple(work.nodes),
+        constants=(*graph.constants, *work.constants),
+        values=tuple(values),
+        outputs=tuple(_typed(work, value) for value in graph.outputs),
+    )
+
+
+def _typed(work: _Work, value: Value) -> Value:
+    """What is written stays, right or wrong, unless it leaves something open."""
+    return value if _closed(value.type) else replace(value, type=work.types[value.name])
+
+
+def _closed(kind: TensorType | None) -> bool:
+    return kind is not None and (kind.dtype or kind.foreign) is not None and kind.sizes is not None
+
+
+def _amend(work: _Work, operator: Operator, node: Node, location: Location) -> Node:
+    amendments: Sequence[Amendment] = operator.amend(work.call(operator, node))
+    for amendment in amendments:
+        match amendment:
+            case WriteAttribute():
+                node = _write(work, node, amendment, location)
+            case FillOperand():
+                node = _fill(work, operator, node, amendment, location)
+            case ExpandOperand():
+                node = _expand(work, operator, node, amendment, location)
+    return node
+
+
+def _write(work: _Work, node: Node, amendment: WriteAttribute, location: Location) -> Node:
+    name, value = amendment.name, amendment.value
+    what = f"wrote {name} = {written(value)}"
+    if name in node.attributes:
+        what += f" in place of {written(node.attributes[name])}"
+    work.say(location, what, amendment.why, amendment.rule)
+    return replace(node, attributes={**node.attributes, name: value})
+
+
+def _fill(work: _Work, operator: Operator, node: Node, amendment: FillOperand, location: Location) -> Node:
+    constant = work.add_constant(f"{_label(node)}_{amendment.name}", amendment.value)
+    shown = written(amendment.value.item())
+    work.say(location, f"gave `{amendment.name}` the constant {shown}", amendment.why, amendment.rule)
+    return _with_input(operator, node, amendment.name, constant)
+
+
+def _expand(
+    work: _Work, operator: Operator, node: Node, amendment: ExpandOperand, location: Location
+) -> Node:
+    names = [operand.name for operand in operator.contract.inputs]
+    source = node.inputs[names.index(amendment.name)]
+    shape = work.add_constant(f"{source}_shape", np.array(amendment.shape, np.int64))
+    target = fresh(f"{source}_expanded", work.taken)
+    label = fresh(
+        f"{_label(node)}/expand_{amendment.name}", {n.name for n in (*work.graph.nodes, *work.nodes)}
+    )
+    work.nodes.append(
+        Node("Expand", (source, shape), (target,), name=label, version=EXPAND.contract.versions[-1])
+    )
+    work.types[target] = replace(work.types[source], shape=amendment.shape, denotation=None)
+    what = f"put an Expand of `{amendment.name}` to {written(amendment.shape)} before it"
+    work.say(location, what, amendment.why, amendment.rule)
+    return _with_input(operator, node, amendment.name, target)
+
+
+def _label(node: Node) -> str:
+    return node.name or next((name for name in node.outputs if name), node.operator)
+
+
+def _with_input(operator: Operator, node: Node, name: str, tensor: str) -> Node:
+    place = [operand.name for operand in operator.contract.inputs].index(name)
+    inputs = [*node.inputs, *[""] * (place + 1 - len(node.inputs))]
+    inputs[place] = tensor
+    return replace(node, inputs=tuple(inputs))
+
+
+def _infer(work: _Work, operator: Operator, node: Node, location: Location) -> None:
+    """Write the types of the outputs where the model leaves them open; a static type is never changed."""
+    call = replace(work.call(operator, node), outputs={})
+    known = all(kind.dtype is not None and kind.sizes is not None for kind in call.inputs.values())
+    if not known or check_node_call(operator, call, location):
+        return
+    outputs = zip(operator.contract.outputs, node.outputs, strict=False)
+    inferred = operator.contract.output_types(call)
+    for operand, name in outputs:
+        said, found = work.types.get(name), inferred[operand.name]
+        if not name or _closed(said) or not _compatible(said, found):
+            continue
+        denotation = said.denotation if said is not None else None
+        work.types[name] = TensorType(found.dtype, found.shape, denotation=denotation)
+        before = f" in place of {said}" if said is not None else ""
+        work.say(
+            location, f"wrote the type of `{name}`: {work.types[name]}{before}", "inferred", "general.R2"
+        )
+
+
+def _compatible(said: TensorType | None, found: TensorType) -> bool:
+    """Tell whether what the model says is only less than what was found, not something else."""
+    if said is None:
+        return True
+    if said.sparse or said.foreign is not None or said.dtype not in (None, found.dtype):
+        return False
+    if said.shape is None:
+        return True
+    sizes = found.shape or ()
+    if len(said.shape) != len(sizes):
+        return False
+    return all(not isinstance(a, int) or a == b for a, b in zip(said.shape, sizes, strict=True))
