@@ -1,62 +1,94 @@
 """Functions replaced by their bodies: executing a function is executing its body (D-GRAPH-3)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sonnx.model.graph import Function, Graph, Node, Reference, Value
 from sonnx.model.location import Location
 from sonnx.model.order import a_cycle, given_order
+from sonnx.model.tensor_type import TensorType
 
 # Functions that call one another twice each, or in a long chain, would otherwise fill the memory.
 MOST_NODES = 100_000
 DEEPEST_CALL = 64
+# Names are copied with every call too, so there may be only so many of them and only so long ones.
+_NAMES_A_NODE = 20
+_LONGEST_NAME = 100
 
 Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Flat:
-    """A graph without function calls, and where each of its nodes and inner tensors comes from."""
+    """A graph without function calls, and where each of its nodes and inner tensors comes from.
+
+    `claims` holds the types that functions write for tensors whose types are written elsewhere too: those
+    that a caller names, or that a function writes twice.
+    """
 
     graph: Graph
     locations: tuple[Location, ...]
     tensors: Mapping[str, Location]
+    claims: tuple[tuple[str, TensorType, Location], ...] = ()
 
 
-def _as_nodes(graph: Graph) -> list[Node]:
+def _defined(graph: Graph) -> dict[Key, Function]:
+    """The functions by what calls name them by; where several have one name, the first counts."""
+    functions: dict[Key, Function] = {}
+    for function in graph.functions:
+        functions.setdefault(function.key, function)
+    return functions
+
+
+def _as_nodes(functions: Mapping[Key, Function]) -> list[Node]:
     """Each function as a node that takes what it calls, so that orders and cycles are those of nodes."""
-    functions = {function.key for function in graph.functions}
     return [
         Node(
             function.name,
             tuple(str(node.function) for node in function.nodes if node.function in functions),
             (str(function.key),),
         )
-        for function in graph.functions
+        for function in functions.values()
     ]
 
 
 def recursive(graph: Graph) -> list[Function]:
     """Functions that call one another in a circle; empty where there are none."""
-    return [graph.functions[index] for index in a_cycle(_as_nodes(graph))]
+    functions = _defined(graph)
+    listed = list(functions.values())
+    return [listed[index] for index in a_cycle(_as_nodes(functions))]
 
 
 def inlined_size(graph: Graph) -> tuple[int, int]:
-    """The number of nodes after inlining and how deep calls lie in calls; there must be no recursion."""
+    """The number of nodes after inlining and how deep calls lie in calls; there must be no recursion.
+
+    A call counts as one node at least, and every twenty names that a node or function has as one more:
+    so much work is inlining.
+    """
+    functions = _defined(graph)
+    listed = list(functions.values())
     sizes: dict[Key, tuple[int, int]] = {}
-    for index in given_order(_as_nodes(graph)):
-        function = graph.functions[index]
-        sizes[function.key] = _size(function.nodes, sizes)
+    for index in given_order(_as_nodes(functions)):
+        function = listed[index]
+        size, depth = _size(function.nodes, sizes)
+        names = _many(function.inputs, function.outputs, function.values, function.defaults)
+        sizes[function.key] = max(1, size + names), depth
     return _size(graph.nodes, sizes)
 
 
 def _size(nodes: Sequence[Node], sizes: Mapping[Key, tuple[int, int]]) -> tuple[int, int]:
-    inner = [sizes.get(node.function, (1, -1)) for node in nodes]
-    # More than anybody allows need not be counted exactly; the numbers would grow without end.
-    return min(sum(size for size, _ in inner), 10 * MOST_NODES), 1 + max(
-        (depth for _, depth in inner), default=-1
-    )
+    total, deepest = 0, -1
+    for node in nodes:
+        size, depth = sizes.get(node.function, (1, -1))
+        # More than anybody allows need not be counted exactly; the numbers would grow without end.
+        total = min(total + size + _many(node.inputs, node.outputs, node.attributes), 10 * MOST_NODES)
+        deepest = max(deepest, depth)
+    return total, deepest + 1
+
+
+def _many(*names: Sized) -> int:
+    return sum(map(len, names)) // _NAMES_A_NODE
 
 
 @dataclass
@@ -69,13 +101,16 @@ class _Flattening:
     locations: list[Location] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
     tensors: dict[str, Location] = field(default_factory=dict)
+    claims: list[tuple[str, TensorType, Location]] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
 
     def fresh(self, name: str) -> str:
         """A name that no tensor has yet, made from a wanted one."""
-        chosen, number = name, 1
-        while chosen in self.taken:
+        # Counting on from the last number, not from 1: many calls of one function want the same name.
+        number = self.numbers.get(name, 0) + 1
+        while (chosen := name if number == 1 else f"{name}_{number}") in self.taken:
             number += 1
-            chosen = f"{name}_{number}"
+        self.numbers[name] = number
         self.taken.add(chosen)
         return chosen
 
@@ -86,7 +121,7 @@ class _Flattening:
             self.nodes.append(node)
             self.locations.append(location)
             return
-        prefix = f"{prefix}{node.name or function.name}/"
+        prefix = f"{prefix}{node.name or function.name}"[:_LONGEST_NAME] + "/"
         names = self._names(function, node, location, prefix)
         given = {**function.defaults, **node.attributes}
         for index, inner in enumerate(function.nodes):
@@ -99,15 +134,27 @@ class _Flattening:
         for inner, outer in zip(function.outputs, node.outputs, strict=False):
             if outer and inner not in names:
                 names[inner] = outer
-        written = {value.name: value.type for value in function.values}
+        untyped = set()
         for body in function.nodes:
             for name in body.outputs:
                 if name and name not in names:
-                    names[name] = self.fresh(f"{prefix}{name}")
+                    names[name] = self.fresh(f"{prefix}{name[:_LONGEST_NAME]}")
                     self.tensors[names[name]] = Location("tensor", name, file=location.file, inside=location)
-                    if name in written:
-                        self.values.append(Value(names[name], written[name]))
+                    untyped.add(name)
+        # The empty name is that of an absent operand, whoever else bears it.
+        names.pop("", None)
+        for value in function.values:
+            self._written(names.get(value.name, ""), value, location, untyped)
         return names
+
+    def _written(self, name: str, value: Value, location: Location, untyped: set[str]) -> None:
+        """Take over the type that a function writes for a tensor that is now called `name`."""
+        if value.name in untyped:
+            untyped.remove(value.name)
+            self.values.append(Value(name, value.type))
+        elif name:
+            place = Location("tensor", value.name, file=location.file, inside=location)
+            self.claims.append((name, value.type, place))
 
 
 def _renamed(node: Node, names: Mapping[str, str], given: Mapping[str, Any]) -> Node:
@@ -137,8 +184,8 @@ def flatten(graph: Graph) -> Flat:
         return Flat(graph, places, {})
     taken = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)}
     taken |= {name for name, _, _ in graph.declarations()}
-    state = _Flattening({function.key: function for function in graph.functions}, taken)
+    state = _Flattening(_defined(graph), taken)
     for index, node in enumerate(graph.nodes):
         state.add(node, scope.node_location(index), "")
     flat = replace(graph, nodes=tuple(state.nodes), values=(*graph.values, *state.values), functions=())
-    return Flat(flat, tuple(state.locations), state.tensors)
+    return Flat(flat, tuple(state.locations), state.tensors, tuple(state.claims))

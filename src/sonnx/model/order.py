@@ -1,6 +1,6 @@
 """The orders in which nodes can be executed (D-GRAPH-1)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from random import Random
 
@@ -67,21 +67,37 @@ def _pop_all(
                 push(ready, follower)
 
 
-def a_cycle(nodes: Sequence[Node]) -> list[int]:
-    """The nodes of one cycle, each needed by the next and the last by the first; empty where there is none."""
+def cycles(nodes: Sequence[Node]) -> list[list[int]]:
+    """Cycles that share no node, one at least where there is any; in each, a node is needed by the next.
+
+    The last one is needed by the first. Of cycles that need or cross one another, some may be left out.
+    """
     needed = needs(nodes)
     left = set(range(len(nodes))) - set(given_order(nodes))
-    if not left:
-        return []
-    path: list[int] = []
-    places: dict[int, int] = {}
-    index = min(left)
-    while index not in places:
-        places[index] = len(path)
-        path.append(index)
-        # What is left over needs something that is left over, so the walk ends in a circle.
-        index = min(needed[index] & left)
-    return path[places[index] :][::-1]
+    # What is left over needs something that is left over, so every walk ends in a circle.
+    before = {index: min(needed[index] & left) for index in left}
+    visitors: dict[int, int] = {}
+    found = []
+    for start in sorted(left):
+        index = start
+        while index not in visitors:
+            visitors[index] = start
+            index = before[index]
+        if visitors[index] == start:
+            found.append(_circle(index, before)[::-1])
+    return found
+
+
+def _circle(start: int, following: Mapping[int, int]) -> list[int]:
+    circle = [start]
+    while following[circle[-1]] != start:
+        circle.append(following[circle[-1]])
+    return circle
+
+
+def a_cycle(nodes: Sequence[Node]) -> list[int]:
+    """The nodes of one cycle, each needed by the next and the last by the first; empty without a cycle."""
+    return next(iter(cycles(nodes)), [])
 
 
 def contributing(nodes: Sequence[Node], outputs: Sequence[str]) -> set[int]:

@@ -1,7 +1,7 @@
 """The whole way from a model as exporters write it to one that conforms."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sonnx.check.graphs import check_graph
 from sonnx.model.graph import Graph
@@ -27,6 +27,22 @@ _PASSES: tuple[Callable[[Graph], tuple[Graph, list[Change]]], ...] = (
 )
 
 
+# Where one of these is broken the model is damaged, or may mean several things: nothing is changed then,
+# because a change could hide the defect or choose one of the meanings.
+_NOT_TO_BE_TOUCHED = {
+    "graph.D1",
+    "graph.D2",
+    "graph.D3",
+    "graph.D9",
+    "graph.D12",
+    "graph.D13",
+    "graph.D14",
+    "graph.D15",
+    "graph.D19",
+    "graph.D20",
+}
+
+
 @dataclass(frozen=True)
 class Normalized:
     """The changed graph, what was changed, and which rules it breaks even so."""
@@ -41,7 +57,12 @@ def normalize_graph(graph: Graph, dims: Mapping[str, int] | None = None) -> Norm
 
     Raises ValueError where `dims` names no open size of the model.
     """
-    graph, changes = fix_sizes(graph, dims or {})
+    findings = check_graph(graph)
+    if not _NOT_TO_BE_TOUCHED.isdisjoint(finding.rule for finding in findings):
+        return Normalized(graph, (), findings)
+    scope = graph.scope
+    placed = (replace(node, origin=scope.node_location(index)) for index, node in enumerate(graph.nodes))
+    graph, changes = fix_sizes(replace(graph, nodes=tuple(placed)), dims or {})
     for change in _PASSES:
         graph, made = change(graph)
         changes += made

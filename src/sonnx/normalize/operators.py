@@ -70,11 +70,9 @@ def _finished(work: _Work) -> Graph:
     ends = {value.name for value in (*graph.inputs, *graph.outputs)}
     ends |= {constant.name for constant in (*graph.constants, *work.constants)}
     made = [name for node in work.nodes for name in node.outputs if name and name not in ends]
-    said = {value.name for value in graph.values}
     values = [_typed(work, value) for value in graph.values]
-    values += [
-        Value(name, work.types[name]) for name in dict.fromkeys(made) if name in work.types.keys() - said
-    ]
+    new = work.types.keys() - {value.name for value in graph.values}
+    values += [Value(name, work.types[name]) for name in dict.fromkeys(made) if name in new]
     return replace(
         graph,
         nodes=tuple(work.nodes),
@@ -129,9 +127,8 @@ def _expand(
     source = node.inputs[names.index(amendment.name)]
     shape = work.add_constant(f"{source}_shape", np.array(amendment.shape, np.int64))
     target = fresh(f"{source}_expanded", work.taken)
-    label = fresh(
-        f"{_label(node)}/expand_{amendment.name}", {n.name for n in (*work.graph.nodes, *work.nodes)}
-    )
+    names_of_nodes = {other.name for other in (*work.graph.nodes, *work.nodes)}
+    label = fresh(f"{_label(node)}/expand_{amendment.name}", names_of_nodes)
     work.nodes.append(
         Node("Expand", (source, shape), (target,), name=label, version=EXPAND.contract.versions[-1])
     )

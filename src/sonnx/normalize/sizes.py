@@ -9,7 +9,7 @@ from sonnx.normalize.changes import Change
 
 
 def open_sizes(graph: Graph) -> list[str]:
-    """The names under which sizes of the inputs are open: their own, or `input[axis]` where they have none."""
+    """The names of open sizes of the inputs: their own, or `input[axis]` where they have none."""
     names = [
         _name(value.name, axis, size)
         for value in graph.inputs
@@ -44,8 +44,8 @@ def fix_sizes(graph: Graph, dims: Mapping[str, int]) -> tuple[Graph, list[Change
 
     if not changes:
         return graph, []
-    fields = {"inputs": fixed(graph.inputs), "values": fixed(graph.values), "outputs": fixed(graph.outputs)}
-    return replace(graph, **fields), changes
+    inputs, values, outputs = map(fixed, (graph.inputs, graph.values, graph.outputs))
+    return replace(graph, inputs=inputs, values=values, outputs=outputs), changes
 
 
 def _fixed(value: Value, dims: Mapping[str, int]) -> TensorType:

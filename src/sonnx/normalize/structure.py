@@ -7,7 +7,7 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant, Graph, Node
-from sonnx.model.inline import DEEPEST_CALL, MOST_NODES, flatten, inlined_size, recursive
+from sonnx.model.inline import flatten
 from sonnx.model.location import Location
 from sonnx.model.order import contributing, given_order
 from sonnx.model.tensor_type import TensorType
@@ -22,15 +22,14 @@ _FREE_INITIALIZERS = 4
 
 def inline_functions(graph: Graph) -> Changed:
     """Replace calls of functions by their bodies."""
-    if not graph.functions or recursive(graph):
-        return graph, []
-    size, depth = inlined_size(graph)
-    if size > MOST_NODES or depth > DEEPEST_CALL:
+    if not graph.functions:
         return graph, []
     flat = flatten(graph)
     taken = {location.name for location in flat.locations if location.inside is None}
     nodes = [
-        node if location.inside is None else replace(node, name=fresh(_node_name(location), taken))
+        node
+        if location.inside is None
+        else replace(node, name=fresh(_node_name(location), taken), origin=location)
         for node, location in zip(flat.graph.nodes, flat.locations, strict=True)
     ]
     used = {node.domain for node in nodes} | {""}
@@ -46,10 +45,8 @@ def inline_functions(graph: Graph) -> Changed:
         if node.function in functions
     ]
     if not changes:
-        names = listed(function.name for function in graph.functions)
-        changes.append(
-            Change(graph.location, f"removed {names}", "no node calls these functions", "graph.D4")
-        )
+        what = f"removed {listed(function.name for function in graph.functions)}"
+        changes.append(Change(graph.location, what, "no node calls these functions", "graph.D4"))
     opsets = tuple(entry for entry in graph.opsets if entry[0] in used)
     return replace(flat.graph, nodes=tuple(nodes), opsets=opsets), changes
 
@@ -142,11 +139,8 @@ def remove_unused(graph: Graph) -> Changed:
     taken |= {value.name for value in (*graph.inputs, *graph.outputs)}
     idle = [constant.name for constant in graph.constants if constant.name not in taken]
     if idle:
-        changes.append(
-            Change(
-                graph.location, f"removed the initializers {listed(idle)}", "no node takes them", "graph.D4"
-            )
-        )
+        what = f"removed the initializers {listed(idle)}"
+        changes.append(Change(graph.location, what, "no node takes them", "graph.D4"))
     kept = taken | {name for node in nodes for name in node.outputs}
     return (
         replace(

@@ -7,6 +7,17 @@ from sonnx.operators.onnx.conv import OPERATOR as CONV
 from sonnx.operators.onnx.expand import OPERATOR as EXPAND
 from sonnx.operators.onnx.where import OPERATOR as WHERE
 
+__all__ = [
+    "BROADCAST",
+    "CLIP",
+    "CONV",
+    "EXPAND",
+    "NODE_OPERATORS",
+    "OPERATORS",
+    "WHERE",
+    "operator",
+]
+
 OPERATORS: tuple[Operator, ...] = (CLIP, CONV, WHERE, BROADCAST, EXPAND)
 # Those that a model can hold as a node, by the name in ONNX's own domain.
 NODE_OPERATORS = {op.name: op for op in OPERATORS if op.contract.versions}

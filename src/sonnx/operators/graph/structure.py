@@ -3,24 +3,31 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from sonnx.model.graph import Graph, Scope
+from sonnx.model.graph import Function, Graph, Scope
 from sonnx.model.location import Location
-from sonnx.model.order import a_cycle, contributing, given_order, needs
+from sonnx.model.order import contributing, cycles, given_order, needs
 from sonnx.model.rule import Fault, Shown
-from sonnx.operators.shared.predicates import written, written_elements
+from sonnx.operators.shared.predicates import LONGEST_TEXT, written, written_elements
 
 
-def _shown_name(name: str) -> str:
-    return f"`{name}`"
+def shown_name(name: str) -> str:
+    """A tensor's or node's name as evidence shows it, cut where it is long."""
+    return f"`{name}`" if len(name) <= LONGEST_TEXT else f"`{name[:LONGEST_TEXT]}...`"
+
+
+def function_location(graph: Graph, function: Function) -> Location:
+    """Locate a function of the model."""
+    return Location("function", function.name, operator=function.domain, file=graph.source)
 
 
 def _definitions(scope: Scope) -> Iterator[tuple[str, Location, str]]:
     """Every place that defines a tensor: its name, where, and what it is there."""
+    inputs = set(scope.inputs)
     for name in scope.inputs:
         yield name, scope.at("input", name), "input"
     # A constant that an input also names is the input's default, which has a rule of its own.
     for name in scope.constants:
-        if name not in scope.inputs:
+        if name not in inputs:
             yield name, scope.at("initializer", name), "initializer"
     for index, node in enumerate(scope.nodes):
         for name in node.outputs:
@@ -34,29 +41,32 @@ def defined_once(graph: Graph) -> Iterator[Fault]:
         first: dict[str, str] = {}
         for name, location, role in _definitions(scope):
             if name in first:
-                values = (Shown(_shown_name(name), role), Shown("defined before", first[name]))
+                values = (Shown(shown_name(name), role), Shown("defined before", first[name]))
                 yield Fault(location, values, "rename one of the two, and its uses")
             first.setdefault(name, role)
         for name, times in Counter(scope.outputs).items():
             if times > 1:
-                listed = (Shown(_shown_name(name), "output", f"listed {times} times"),)
+                listed = (Shown(shown_name(name), "output", f"listed {times} times"),)
                 yield Fault(scope.at("output", name), listed, "list every output once")
-        yield from _repeated_constants(scope)
+        yield from _repeated_defaults(scope)
 
 
-def _repeated_constants(scope: Scope) -> Iterator[Fault]:
+def _repeated_defaults(scope: Scope) -> Iterator[Fault]:
+    inputs = set(scope.inputs)
     for name, times in Counter(scope.constants).items():
-        if times > 1 and name in scope.inputs:
-            values = (Shown(_shown_name(name), "initializer", f"written {times} times"),)
+        if times > 1 and name in inputs:
+            values = (Shown(shown_name(name), "initializer", f"written {times} times"),)
             yield Fault(scope.at("initializer", name), values, "write every initializer once")
 
 
 def acyclic(graph: Graph) -> Iterator[Fault]:
     """No node needs its own output, not even through others."""
     for scope in graph.scopes():
-        cycle = a_cycle(scope.nodes)
-        if cycle:
-            made = [next(name for name in scope.nodes[index].outputs if name) for index in cycle]
+        for cycle in cycles(scope.nodes):
+            made = [
+                next(name for name in scope.nodes[index].outputs if name in scope.nodes[following].inputs)
+                for index, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True)
+            ]
             values = (
                 Shown("nodes", written(cycle), "each needs the one before, the first the last"),
                 Shown("tensors", written_elements(made)),
@@ -67,17 +77,16 @@ def acyclic(graph: Graph) -> Iterator[Fault]:
 def inputs_defined(graph: Graph) -> Iterator[Fault]:
     """Whatever is taken is made somewhere, and the graph gives something."""
     for scope in graph.scopes():
-        known = {name for name, _, _ in _definitions(scope)} | set(scope.inputs)
+        known = {name for name, _, _ in _definitions(scope)}
         for index, node in enumerate(scope.nodes):
             for name in dict.fromkeys(node.inputs):
                 if name and name not in known:
-                    values = (Shown(_shown_name(name), "not defined"),)
-                    yield Fault(
-                        scope.node_location(index), values, "correct the name, or add the tensor to the model"
-                    )
+                    values = (Shown(shown_name(name), "not defined"),)
+                    advice = "correct the name, or add the tensor to the model"
+                    yield Fault(scope.node_location(index), values, advice)
         for name in dict.fromkeys(scope.outputs):
-            if name not in known:
-                values = (Shown(_shown_name(name), "not defined"),)
+            if name and name not in known:
+                values = (Shown(shown_name(name), "not defined"),)
                 yield Fault(scope.at("output", name), values, "name a tensor that the model makes")
         if not scope.outputs:
             advice = "name the tensors that the model is there to compute"
@@ -85,17 +94,15 @@ def inputs_defined(graph: Graph) -> Iterator[Fault]:
 
 
 def nodes_used(graph: Graph) -> Iterator[Fault]:
-    """Every node contributes to an output."""
+    """Every node contributes to an output; a graph without outputs has a rule of its own."""
     for scope in graph.scopes():
-        if not scope.outputs:
-            continue
         alive = contributing(scope.nodes, scope.outputs)
-        for index, node in enumerate(scope.nodes):
+        for index, node in enumerate(scope.nodes if scope.outputs else ()):
             if index not in alive:
-                values = (Shown("outputs", written_elements(node.outputs) or "none", "nothing depends on it"),)
-                yield Fault(
-                    scope.node_location(index), values, "remove the node (`sonnx normalize` does), or use it"
-                )
+                made = written_elements(node.outputs) or "none"
+                advice = "remove the node (`sonnx normalize` does), or use it"
+                shown = (Shown("outputs", made, "nothing depends on it"),)
+                yield Fault(scope.node_location(index), shown, advice)
 
 
 def nodes_sorted(graph: Graph) -> Iterator[Fault]:
@@ -107,9 +114,7 @@ def nodes_sorted(graph: Graph) -> Iterator[Fault]:
             later = sorted(other for other in needed[index] if other > index)
             if later:
                 values = (Shown("needs nodes", written(later), "listed later"),)
-                yield Fault(
-                    scope.node_location(index), values, "sort the nodes (`sonnx normalize` does)"
-                )
+                yield Fault(scope.node_location(index), values, "sort the nodes (`sonnx normalize` does)")
 
 
 def node_names_unique(graph: Graph) -> Iterator[Fault]:
@@ -118,32 +123,39 @@ def node_names_unique(graph: Graph) -> Iterator[Fault]:
         first: dict[str, int] = {}
         for index, node in enumerate(scope.nodes):
             if node.name and node.name in first:
-                values = (Shown("name", _shown_name(node.name), f"also that of node {first[node.name]}"),)
-                yield Fault(scope.node_location(index), values, "rename one of the nodes, or leave it unnamed")
+                values = (Shown("name", shown_name(node.name), f"also that of node {first[node.name]}"),)
+                advice = "rename one of the nodes, or leave it unnamed"
+                yield Fault(scope.node_location(index), values, advice)
             first.setdefault(node.name, index)
 
 
 def names_printable(graph: Graph) -> Iterator[Fault]:
-    """Names can be printed, and a tensor has one."""
+    """Names can be printed, and what is spoken of by name has one."""
+    for name, location, role in _names(graph):
+        if not name or not name.isprintable():
+            note = "unprintable" if name else "empty"
+            shown = (Shown(role, ascii(name[:LONGEST_TEXT]), note),)
+            yield Fault(location, shown, "give it a name of printable characters")
+
+
+def _names(graph: Graph) -> Iterator[tuple[str, Location, str]]:
+    """Every name that must not be empty, and those of the others that are not."""
     for scope in graph.scopes():
-        for name, location, role in _definitions(scope):
-            if not name or not name.isprintable():
-                yield _bad_name(location, name, role)
+        yield from _definitions(scope)
+        yield from ((name, scope.at("output", name), "output") for name in scope.outputs if not name)
+        for domain, _ in scope.opsets:
+            yield domain or "ai.onnx", scope.location, "operator set"
         for index, node in enumerate(scope.nodes):
-            for name, role in ((node.name, "node"), (node.operator, "operator"), (node.domain, "domain")):
-                if not name.isprintable() or (role == "operator" and not name):
-                    yield _bad_name(scope.node_location(index), name, role)
-            for name in node.attributes:
-                if not name or not name.isprintable():
-                    yield _bad_name(scope.node_location(index), name, "attribute")
-        for name in scope.outputs:
-            if not name:
-                yield _bad_name(scope.at("output"), name, "output")
+            location = scope.node_location(index)
+            yield node.operator, location, "operator"
+            for name, role in ((node.name, "node"), (node.domain, "domain"), (node.overload, "overload")):
+                if name:
+                    yield name, location, role
+            yield from ((name, location, "attribute") for name in node.attributes)
+    if graph.name:
+        yield graph.name, graph.location, "graph"
     for function in graph.functions:
-        if not function.name or not (function.name + function.domain).isprintable():
-            yield _bad_name(Location("function", function.name, file=graph.source), function.name, "function")
-
-
-def _bad_name(location: Location, name: str, role: str) -> Fault:
-    note = "unprintable" if name else "empty"
-    return Fault(location, (Shown(role, ascii(name)[:80], note),), "give it a name of printable characters")
+        location = function_location(graph, function)
+        yield function.name, location, "function"
+        yield from ((name, location, "attribute") for name in (*function.attributes, *function.defaults))
+        yield from ((name, location, "domain") for name in (function.domain, function.overload) if name)

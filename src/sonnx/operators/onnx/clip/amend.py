@@ -14,14 +14,12 @@ from sonnx.operators.shared.predicates import known
 
 def amend(call: Call) -> Sequence[Amendment]:
     """Fill in absent bounds with the ends that ONNX documents: the lowest and highest finite numbers."""
-    input = known(call, "input")
-    if input is None or input.dtype is None or input.dtype not in (*IEEE, *INTEGERS):
+    limited = known(call, "input")
+    if limited is None or limited.dtype is None or limited.dtype not in (*IEEE, *INTEGERS):
         return ()
-    bounds = zip(("min", "max"), ("lowest", "highest"), _ends(input.dtype), strict=True)
+    bounds = zip(("min", "max"), ("lowest", "highest"), _ends(limited.dtype), strict=True)
     return tuple(
-        FillOperand(
-            name, end, f"an absent `{name}` is the {which} finite number of {input.dtype}", f"clip.{name}.D1"
-        )
+        FillOperand(name, end, f"absent, it is the {which} finite {limited.dtype}", f"clip.{name}.D1")
         for name, which, end in bounds
         if name not in call.inputs
     )

@@ -1,0 +1,91 @@
+"""What a person does with a model in Python: load it, check it, normalize it, run it, save it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sonnx.check.graphs import check_graph
+from sonnx.evaluate.graphs import (
+    DEFAULT_MEMORY,
+    Accumulate,
+    Domain,
+    Order,
+    Settings,
+    Step,
+    execute,
+)
+from sonnx.load import reader, writer
+from sonnx.load.limits import Limits
+from sonnx.model import graph as model
+from sonnx.model.rule import Finding, RuleError
+from sonnx.normalize.changes import Change
+from sonnx.normalize.graphs import normalize_graph
+from sonnx.numeric.arrays import Array
+from sonnx.report.text import findings_text
+
+
+@dataclass(frozen=True)
+class Graph(model.Graph):
+    """A model with the things one does with it; `changes` lists what `normalize` did to get here."""
+
+    changes: tuple[Change, ...] = ()
+
+    @classmethod
+    def of(cls, graph: model.Graph, changes: tuple[Change, ...] = ()) -> "Graph":
+        """Take a graph from wherever it was made."""
+        values = {field.name: getattr(graph, field.name) for field in fields(model.Graph)}
+        return cls(**values, changes=changes)
+
+    @cached_property
+    def _findings(self) -> tuple[Finding, ...]:
+        return check_graph(self)
+
+    def check(self) -> tuple[Finding, ...]:
+        """List every rule of the profile that the model breaks; nothing where it conforms."""
+        return self._findings
+
+    def normalize(self, dims: Mapping[str, int] | None = None) -> "Graph":
+        """Make what ONNX leaves open explicit, without changing the meaning; `dims` fixes open sizes.
+
+        The result's `changes` say what was done and why, its `check()` what is left. Raises ValueError where
+        `dims` names no open size.
+        """
+        done = normalize_graph(self, dims)
+        return Graph.of(done.graph, self.changes + done.changes)
+
+    def run(
+        self,
+        inputs: Mapping[str, Any],
+        *,
+        domain: Domain = "ieee",
+        accumulate: Accumulate = "separate",
+        order: Order = "given",
+        seed: int = 0,
+        memory: int = DEFAULT_MEMORY,
+        watch: Callable[[Step], None] | None = None,
+    ) -> dict[str, Array]:
+        """Execute the model by its definitions: arrays by input name in, arrays by output name out.
+
+        In the domain "ieee" every bit is specified, given the mode of accumulation; in "real" floats are
+        lifted exactly and nothing is rounded. Raises RuleError where the model does not conform, InputError where
+        an array is not what the model takes, MemoryLimitError where the tensors would take more than `memory`
+        bytes. `watch` is called after every node with a Step.
+        """
+        settings = Settings(domain, accumulate, order, seed, memory)
+        if self._findings:
+            raise RuleError(self._findings, findings_text(self._findings))
+        return execute(self, inputs, settings, watch)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to an ONNX file: the whole of it, or nothing."""
+        writer.save(self, path)
+
+
+def load(path: str | Path, *, memory: int | None = None) -> Graph:
+    """Read an ONNX file; what is wrong with the model is for `check` to say.
+
+    Raises LoadError where the file holds no model at all. `memory` limits the bytes of its tensors (2 GiB).
+    """
+    return Graph.of(reader.load(path, Limits() if memory is None else Limits(memory)))

@@ -1,0 +1,228 @@
+"""A graph executed by its definitions: each node once all its inputs are defined (D-GRAPH-1)."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+
+from sonnx.model.dtype import IEEE, DType
+from sonnx.model.graph import Graph, Node
+from sonnx.model.inline import flatten
+from sonnx.model.location import Location
+from sonnx.model.order import given_order, random_order
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import Array, describe, finish, hold, numpy_dtype
+from sonnx.numeric.environment import require_ieee
+from sonnx.numeric.real import real
+from sonnx.operators import NODE_OPERATORS
+from sonnx.report.text import printable
+
+Domain = Literal["ieee", "real"]
+Accumulate = Literal["separate", "fused"]
+Order = Literal["given", "random"]
+
+DEFAULT_MEMORY = 4 * 2**30
+# A fraction takes about this much.
+_REAL_BYTES = 150
+_STRING_BYTES = 60
+
+
+class InputError(ValueError):
+    """What was given to a run is not what the model takes; the text names every difference."""
+
+
+class MemoryLimitError(ValueError):
+    """A run would need more memory than its limit; nothing was computed."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One executed node: `number` of `total`, and the tensors it made, by name."""
+
+    number: int
+    total: int
+    node: Node
+    location: Location
+    results: Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to execute: the domain, the roundings of sums, the order of nodes, the memory allowed."""
+
+    domain: Domain = "ieee"
+    accumulate: Accumulate = "separate"
+    order: Order = "given"
+    seed: int = 0
+    memory: int = DEFAULT_MEMORY
+
+    def __post_init__(self) -> None:
+        """Refuse what there is not."""
+        for name, value, known in (
+            ("domain", self.domain, ("ieee", "real")),
+            ("accumulate", self.accumulate, ("separate", "fused")),
+            ("order", self.order, ("given", "random")),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
+
+
+def execute(
+    graph: Graph,
+    inputs: Mapping[str, Any],
+    settings: Settings,
+    watch: Callable[[Step], None] | None = None,
+) -> dict[str, Array]:
+    """Execute a graph that has been found to conform; `watch` is called after every node.
+
+    Raises InputError where the arrays are not what the graph takes, MemoryLimitError where it needs too much.
+    """
+    flat = flatten(graph)
+    nodes = flat.graph.nodes
+    order = given_order(nodes) if settings.order == "given" else random_order(nodes, settings.seed)
+    _require_memory(flat.graph, order, settings)
+    require_ieee()
+    tensors = _given(flat.graph, inputs, settings.domain)
+    outputs = [value.name for value in graph.outputs]
+    uses = _uses(flat.graph)
+    for number, index in enumerate(order, start=1):
+        node = nodes[index]
+        results = _execute(node, tensors, settings, flat.graph.types)
+        tensors |= results
+        if watch is not None:
+            watch(Step(number, len(order), node, flat.locations[index], results))
+        for name in _last_used(node, uses):
+            del tensors[name]  # a tensor that nobody needs any more gives its memory back
+    require_ieee()
+    made = {name for node in nodes for name in node.outputs}
+    return {name: _own(tensors[name], name in made) for name in outputs}
+
+
+def _own(array: Array, computed: bool) -> Array:
+    """A result that shares no memory with inputs, constants or itself: the caller may write to it."""
+    alone = computed and array.flags.owndata and array.flags.writeable and array.flags.c_contiguous
+    return array if alone else array.copy()
+
+
+def _uses(graph: Graph) -> Counter[str]:
+    """How many nodes and outputs are still to come that need each tensor."""
+    uses = Counter(name for node in graph.nodes for name in set(node.inputs) if name)
+    return uses + Counter(value.name for value in graph.outputs)
+
+
+def _last_used(node: Node, uses: Counter[str]) -> list[str]:
+    """The tensors that nobody needs once a node has run; counts the node's own uses."""
+    taken = dict.fromkeys(name for name in node.inputs if name)
+    for name in taken:
+        uses[name] -= 1
+    made = [name for name in node.outputs if name]
+    return [name for name in (*taken, *made) if uses[name] == 0]
+
+
+def _execute(
+    node: Node, tensors: Mapping[str, Array], settings: Settings, types: Mapping[str, TensorType]
+) -> dict[str, Array]:
+    """Run the definition of one operator."""
+    operator = NODE_OPERATORS[node.operator]
+    operands = zip(operator.contract.inputs, node.inputs, strict=False)
+    arrays = {operand.name: tensors[name] for operand, name in operands if name}
+    modes = [attribute.name for attribute in operator.contract.attributes if attribute.mode]
+    attributes = {**node.attributes, **{name: getattr(settings, name) for name in modes}}
+    with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
+        results = operator.meaning(arrays, attributes)
+    made = zip(operator.contract.outputs, node.outputs, strict=False)
+    return {
+        name: finish(results[operand.name], _held_as(types[name].dtype, settings.domain))
+        for operand, name in made
+        if name
+    }
+
+
+def _held_as(dtype: DType | None, domain: Domain) -> DType | None:
+    """In the real domain floats are real numbers; integers, booleans and text are exact already."""
+    return DType.REAL if domain == "real" and dtype in IEEE else dtype
+
+
+def _given(graph: Graph, inputs: Mapping[str, Any], domain: Domain) -> dict[str, Array]:
+    """The tensors that are there before the first node: constants and what the caller gives."""
+    wanted = {value.name: value.type for value in graph.inputs}
+    problems = [f"`{name}` is no input of the model" for name in inputs if name not in wanted]
+    tensors: dict[str, Array] = {}
+    for name, kind in wanted.items():
+        try:
+            tensors[name] = _input(name, kind, inputs, domain)
+        except InputError as problem:
+            problems.append(str(problem))
+    if problems:
+        known = ", ".join(f"{name}: {kind}" for name, kind in wanted.items()) or "none"
+        raise InputError("\n".join(printable(line) for line in (*problems, f"inputs of the model: {known}")))
+    for constant in graph.constants:
+        tensors[constant.name] = _lifted(constant.name, constant.data, constant.type, domain)
+    return tensors
+
+
+def _input(name: str, kind: TensorType, inputs: Mapping[str, Any], domain: Domain) -> Array:
+    if name not in inputs:
+        raise InputError(f"`{name}` is missing; it must be {kind}")
+    found, array = describe(inputs[name])
+    exact = found.dtype is DType.REAL and _held_as(kind.dtype, domain) is DType.REAL
+    if array is None or found.sizes != kind.sizes or not (found.dtype is kind.dtype or exact):
+        raise InputError(f"`{name}` must be {kind}, not {found}; nothing is converted")
+    return array if exact else _lifted(name, array, kind, domain)
+
+
+def _lifted(name: str, array: Array, kind: TensorType, domain: Domain) -> Array:
+    if kind.dtype is None or _held_as(kind.dtype, domain) is not DType.REAL:
+        return array if kind.dtype is None else hold(array, kind.dtype)
+    try:
+        return real(array)
+    except ValueError as error:
+        reason = str(error).removeprefix("sonnx.real: ")
+        raise InputError(printable(f"`{name}` cannot be taken into the reals: {reason}")) from None
+
+
+def _require_memory(graph: Graph, order: Sequence[int], settings: Settings) -> None:
+    """Refuse a run whose tensors, as they live and die, would exceed the limit."""
+    uses = _uses(graph)
+    sizes = {name: _bytes(kind, settings.domain) for name, kind in graph.types.items()}
+    alive = {value.name for value in graph.inputs} | {constant.name for constant in graph.constants}
+    total = most = sum(sizes[name] for name in alive)
+    for index in order:
+        node = graph.nodes[index]
+        made = {name for name in node.outputs if name}
+        total += sum(sizes[name] for name in made)
+        # A definition works on copies of its input and output; the padded input of Conv is one of them.
+        working = sum(sizes.get(name, 0) for name in {*made, *node.inputs}) + _padded(graph, node, settings)
+        most = max(most, total + working)
+        total -= sum(sizes[name] for name in _last_used(node, uses))
+    if most > settings.memory:
+        raise MemoryLimitError(
+            f"running the model takes up to {most / 2**30:.1f} GiB of tensors, allowed are "
+            f"{settings.memory / 2**30:.1f} GiB; allow more if the machine has it"
+        )
+
+
+def _padded(graph: Graph, node: Node, settings: Settings) -> int:
+    """The bytes of a Conv's padded input."""
+    pads = node.attributes.get("pads")
+    sizes = graph.types[node.inputs[0]].sizes if pads else None
+    if not pads or sizes is None:
+        return 0
+    half = len(pads) // 2
+    grown = [
+        size + low + high for size, low, high in zip(sizes[-half:], pads[:half], pads[half:], strict=True)
+    ]
+    kind = TensorType(graph.types[node.inputs[0]].dtype, (*sizes[:-half], *grown))
+    return _bytes(kind, settings.domain)
+
+
+def _bytes(kind: TensorType, domain: Domain) -> int:
+    if kind.dtype is None or kind.sizes is None:
+        return 0
+    held = _held_as(kind.dtype, domain)
+    if held is DType.REAL:
+        return prod(kind.sizes) * _REAL_BYTES
+    return prod(kind.sizes) * (_STRING_BYTES if held is DType.STRING else numpy_dtype(kind.dtype).itemsize)
