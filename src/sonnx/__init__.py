@@ -1,6 +1,6 @@
 """The safety-related ONNX profile as an executable specification.
 
-`clip`, `conv`, `where`, `broadcast` and `expand` apply the profile's operators to arrays: exactly in the
+`load` reads a model; it can then be checked, normalized and run. `clip`, `conv`, `where`, `broadcast` and `expand` apply the profile's operators to arrays: exactly in the
 reals (`real`), bit for bit in IEEE arithmetic, on integers and on types that are only moved.
 """
 
@@ -8,7 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sonnx.api import Graph, load
     from sonnx.evaluate.functions import broadcast, clip, conv, error_bound, expand, output_types, where
+    from sonnx.evaluate.graphs import InputError, MemoryLimitError
+    from sonnx.load.limits import LoadError
     from sonnx.model.dtype import DType
     from sonnx.model.rule import Finding, Rule, RuleError, Shown
     from sonnx.model.tensor_type import TensorType
@@ -23,6 +26,11 @@ __version__ = "0.1.0"
 
 # Loaded at first use, so that `import sonnx` costs next to nothing.
 _HOMES = {
+    "Graph": "sonnx.api",
+    "load": "sonnx.api",
+    "InputError": "sonnx.evaluate.graphs",
+    "MemoryLimitError": "sonnx.evaluate.graphs",
+    "LoadError": "sonnx.load.limits",
     "broadcast": "sonnx.evaluate.functions",
     "clip": "sonnx.evaluate.functions",
     "conv": "sonnx.evaluate.functions",
@@ -49,6 +57,10 @@ _HOMES = {
 __all__ = [
     "DType",
     "Finding",
+    "Graph",
+    "InputError",
+    "LoadError",
+    "MemoryLimitError",
     "NotIeeeError",
     "RealArray",
     "Rule",
@@ -61,6 +73,7 @@ __all__ = [
     "error_bound",
     "expand",
     "format_float",
+    "load",
     "output_types",
     "parse_literal",
     "real",

@@ -30,9 +30,7 @@ def read_external(folder: Path, entries: Mapping[str, str], size: int) -> bytes:
         if not stat.S_ISREG(about.st_mode):
             raise ExternalError(f"{quoted(path.name)} is not a plain file")
         if offset + size > about.st_size:
-            raise ExternalError(
-                f"{quoted(path.name)} has {about.st_size} bytes, needed are {offset + size}"
-            )
+            raise ExternalError(f"{quoted(path.name)} has {about.st_size} bytes, needed are {offset + size}")
         file.seek(offset)
         content = file.read(size)
         if len(content) != size:

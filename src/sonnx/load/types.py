@@ -8,9 +8,7 @@ from sonnx.model.graph import Value
 from sonnx.model.tensor_type import Size, TensorType
 
 # ONNX spells the types of the profile as the profile does, in capitals.
-_FROM_ONNX = {
-    TensorProto.DataType.Value(dtype.upper()): dtype for dtype in ALL if dtype is not DType.REAL
-}
+_FROM_ONNX = {TensorProto.DataType.Value(dtype.upper()): dtype for dtype in ALL if dtype is not DType.REAL}
 TO_ONNX = {dtype: number for number, dtype in _FROM_ONNX.items()}
 _NAMES = {number: name.lower() for name, number in TensorProto.DataType.items() if number != 0}
 # No array has as many axes; of a longer shape the beginning is enough to refuse it.
@@ -43,7 +41,9 @@ def type_of(proto: TypeProto) -> TensorType:
         return TensorType(dtype, None, sparse, foreign=foreign)
     axes = tensor.shape.dim[:_LONGEST_SHAPE]
     denotation = tuple(text_of(axis.denotation) for axis in axes)
-    return TensorType(dtype, tuple(map(_size, axes)), sparse, denotation if any(denotation) else None, foreign)
+    return TensorType(
+        dtype, tuple(map(_size, axes)), sparse, denotation if any(denotation) else None, foreign
+    )
 
 
 def _size(axis: object) -> Size:

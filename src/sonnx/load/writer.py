@@ -1,7 +1,5 @@
 """Graph → ONNX file."""
 
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,9 @@ from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, helper
 
 from sonnx.load.tensors import write_tensor
 from sonnx.load.types import TO_ONNX, write_type
-from sonnx.model.graph import Constant, Function, Graph, Node, Reference, Value
+from sonnx.load.whole_file import whole_file
 from sonnx.model.dtype import DType
+from sonnx.model.graph import Constant, Function, Graph, Node, Reference, Value
 
 # Protobuf's own limit on a message.
 _LARGEST_FILE = 2**31 - 1
@@ -20,22 +19,8 @@ _LARGEST_FILE = 2**31 - 1
 def save(graph: Graph, path: str | Path) -> None:
     """Write a graph to a file: all of it, or nothing. Raises ValueError for what no ONNX file can hold."""
     content = to_bytes(graph)
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+    with whole_file(path) as file:
+        file.write(content)
 
 
 def to_bytes(graph: Graph) -> bytes:

@@ -63,15 +63,18 @@ def acyclic(graph: Graph) -> Iterator[Fault]:
     """No node needs its own output, not even through others."""
     for scope in graph.scopes():
         for cycle in cycles(scope.nodes):
-            made = [
-                next(name for name in scope.nodes[index].outputs if name in scope.nodes[following].inputs)
-                for index, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True)
-            ]
+            pairs = zip(cycle, (*cycle[1:], cycle[0]), strict=True)
             values = (
                 Shown("nodes", written(cycle), "each needs the one before, the first the last"),
-                Shown("tensors", written_elements(made)),
+                Shown("tensors", written_elements([_between(scope, *pair) for pair in pairs])),
             )
             yield Fault(scope.node_location(min(cycle)), values, "take one of these inputs from elsewhere")
+
+
+def _between(scope: Scope, maker: int, taker: int) -> str:
+    """The tensor that one node of a cycle makes and the next one takes."""
+    taken = set(scope.nodes[taker].inputs) - {""}
+    return next(name for name in scope.nodes[maker].outputs if name in taken)
 
 
 def inputs_defined(graph: Graph) -> Iterator[Fault]:
