@@ -1,7 +1,8 @@
 """The safety-related ONNX profile as an executable specification.
 
-`load` reads a model; it can then be checked, normalized and run. `clip`, `conv`, `where`, `broadcast` and `expand` apply the profile's operators to arrays: exactly in the
-reals (`real`), bit for bit in IEEE arithmetic, on integers and on types that are only moved.
+`load` reads a model, which can then be checked, normalized and run. `clip`, `conv`, `where`, `broadcast`
+and `expand` apply the profile's operators to arrays. All of it works exactly in the reals (`real`), bit for
+bit in IEEE arithmetic, on integers and on types that are only moved.
 """
 
 from importlib import import_module

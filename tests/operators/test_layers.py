@@ -9,7 +9,7 @@ import pytest
 import sonnx
 
 PACKAGE = Path(sonnx.__file__).parent
-# What each part may import of the package; third parties are not restricted here.
+# What each part may import of the package.
 ALLOWED: Mapping[str, set[str]] = {
     "model": {"model"},
     "numeric": {"model", "numeric"},
@@ -18,9 +18,16 @@ ALLOWED: Mapping[str, set[str]] = {
     "check": {"model", "operators", "check"},
     "evaluate": {"model", "numeric", "operators", "check", "report", "evaluate"},
     "report": {"model", "report"},
+    "load": {"model", "numeric", "load"},
+    "normalize": {"model", "numeric", "operators", "check", "normalize"},
 }
 # Who may speak to the engine that executes definitions: the package itself and what prints for people.
-CALLERS = {"__init__", "__main__", "cli", "evaluate", "tour"}
+CALLERS = {"__init__", "__main__", "api", "backend", "cli", "evaluate", "tour"}
+# Who may read and write files of models: what people and tools call; the rest knows graphs alone.
+READERS = {"__init__", "api", "backend", "cli", "load"}
+# Who may know the format of ONNX's files: what reads them, and what is called with parsed models.
+PROTOBUF = {"onnx", "google"}
+SPEAKERS = {"load", "backend"}
 
 
 def part_of(path: Path, package: Path) -> str:
@@ -43,23 +50,38 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 def arrows(package: Path) -> set[tuple[str, str]]:
     """Pairs of a part and a part it imports; the package as a whole counts as `__init__`."""
-    found = set()
+    modules = ((part, module.split(".")) for part, module in modules_of(package))
+    return {(part, "".join(rest[:1]) or "__init__") for part, (root, *rest) in modules if root == "sonnx"}
+
+
+def protobuf_arrows(package: Path) -> set[tuple[str, str]]:
+    """Pairs of a part and a module of ONNX's or protobuf's that it imports."""
+    return {(part, module) for part, module in modules_of(package) if module.split(".")[0] in PROTOBUF}
+
+
+def modules_of(package: Path) -> Iterator[tuple[str, str]]:
+    """Every import of the package: the part in which it stands, and the module."""
     for path in package.rglob("*.py"):
         for module in imported(ast.parse(path.read_text(encoding="utf-8"))):
-            root, *rest = module.split(".")
-            if root == "sonnx":
-                found.add((part_of(path, package), rest[0] if rest else "__init__"))
-    return found
+            yield part_of(path, package), module
 
 
 def wrong_arrows(found: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """Imports against the order of the layers."""
     against = {(part, other) for part, other in found if part in ALLOWED and other not in ALLOWED[part]}
-    return against | {(part, other) for part, other in found if other == "evaluate" and part not in CALLERS}
+    for guarded, callers in (("evaluate", CALLERS), ("load", READERS)):
+        against |= {(part, other) for part, other in found if other == guarded and part not in callers}
+    return against
 
 
 def test_imports_follow_the_layers() -> None:
     assert wrong_arrows(arrows(PACKAGE)) == set()
+
+
+def test_only_load_and_the_backend_know_protobuf() -> None:
+    found = protobuf_arrows(PACKAGE)
+    assert {part for part, _ in found} <= SPEAKERS
+    assert ("load", "onnx") in found
 
 
 def test_every_layer_is_there_to_be_judged() -> None:
@@ -77,6 +99,17 @@ WRONG = {
     ("evaluate", "from sonnx.emit import c"): ("evaluate", "emit"),
     ("evaluate", "from sonnx.prove import why3"): ("evaluate", "prove"),
     ("native", "from sonnx.evaluate.apply import apply"): ("native", "evaluate"),
+    ("evaluate", "from sonnx.load.reader import load"): ("evaluate", "load"),
+    ("evaluate", "from sonnx.normalize.graphs import normalize_graph"): ("evaluate", "normalize"),
+    ("check", "from sonnx.load.limits import Limits"): ("check", "load"),
+    ("normalize", "from sonnx.evaluate import graphs"): ("normalize", "evaluate"),
+    ("normalize", "from sonnx.load import writer"): ("normalize", "load"),
+    ("normalize", "from sonnx.report.text import printable"): ("normalize", "report"),
+    ("load", "from sonnx.check.graphs import check_graph"): ("load", "check"),
+    ("load", "from sonnx.operators import rules"): ("load", "operators"),
+    ("native", "from sonnx.load.reader import load"): ("native", "load"),
+    ("tour", "from sonnx.load.reader import load"): ("tour", "load"),
+    ("report", "from sonnx.normalize.changes import Change"): ("report", "normalize"),
     ("model", "from sonnx.numeric.arrays import Array"): ("model", "numeric"),
 }
 
@@ -86,6 +119,26 @@ def test_an_import_against_the_layers_is_noticed(part: str, text: str, tmp_path:
     (tmp_path / part / "deep").mkdir(parents=True)
     (tmp_path / part / "deep" / "module.py").write_text(text, encoding="utf-8")
     assert WRONG[part, text] in wrong_arrows(arrows(tmp_path))
+
+
+PROTOBUF_USERS = {
+    "import onnx": ("check", "onnx"),
+    "import onnx.helper": ("check", "onnx.helper"),
+    "from onnx import defs": ("check", "onnx"),
+    "def f():\n    from google.protobuf.message import DecodeError": ("check", "google.protobuf.message"),
+}
+
+
+@pytest.mark.parametrize("text", PROTOBUF_USERS)
+def test_an_import_of_protobuf_is_noticed(text: str, tmp_path: Path) -> None:
+    (tmp_path / "check").mkdir()
+    (tmp_path / "check" / "module.py").write_text(text, encoding="utf-8")
+    assert protobuf_arrows(tmp_path) == {PROTOBUF_USERS[text]}
+
+
+def test_the_operators_of_onnx_are_not_taken_for_protobuf(tmp_path: Path) -> None:
+    (tmp_path / "cli.py").write_text("from sonnx.operators.onnx import clip\n", encoding="utf-8")
+    assert protobuf_arrows(tmp_path) == set()
 
 
 def test_an_import_along_the_layers_is_not(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ import pytest
 
 import sonnx.operators
 from sonnx.model.call import Call
-from sonnx.model.rule import Rule
-from sonnx.operators import GENERAL_RULES, OPERATORS, rules
+from sonnx.model.graph import Graph
+from sonnx.model.rule import AnyRule
+from sonnx.operators import GENERAL_RULES, GRAPH_RULES, OPERATORS, rules
 
 FOLDERS = Path(sonnx.operators.__file__).parent / "onnx"
 TESTS = Path(__file__).resolve().parents[1]
@@ -27,6 +28,7 @@ RULINGS = [
     *(f"D-CONV-{n}" for n in range(1, 10)),
     *(f"D-WHERE-{n}" for n in range(1, 3)),
     *(f"D-BCAST-{n}" for n in range(1, 4)),
+    *(f"D-GRAPH-{n}" for n in range(1, 5)),
 ]
 
 
@@ -48,7 +50,7 @@ def names_assigned(path: Path) -> set[str]:
 
 
 def complaints_about_rule(rule: Any, operator: str, operands: set[str]) -> list[str]:
-    """What a rule of an operator lacks; `operator` is the name of its folder, or `general`."""
+    """What a rule of an operator lacks; `operator` is the name of its folder, `general` or `graph`."""
     found = [f"no {name}" for name in ("statement", "reason") if not str(getattr(rule, name)).endswith(".")]
     anchor = rule.identifier.replace(".", "-").lower()
     if rule.page != f"operators/{operator}.md#{anchor}":
@@ -56,14 +58,20 @@ def complaints_about_rule(rule: Any, operator: str, operands: set[str]) -> list[
     if not isinstance(rule.restricts_onnx, bool) or not callable(rule.predicate):
         found.append("no flag or no predicate")
     for name in ("failing", "passing"):
-        example = getattr(rule, name)
-        if not isinstance(example, Call) or operator not in ("general", example.operator.lower()):
+        if not is_example(getattr(rule, name), operator):
             found.append(f"no {name} example")
     if any(not re.fullmatch(r"D-[A-Z]+-[1-9]", ruling) for ruling in rule.ruling.split(", ") if ruling):
         found.append(f"ruling {rule.ruling}")
     for identifier in (rule.identifier, *rule.also):
         found += complaints_about_identifier(identifier, operator, operands)
     return [f"{rule.identifier}: {complaint}" for complaint in found]
+
+
+def is_example(example: object, operator: str) -> bool:
+    """Rules on graphs have graphs as examples, other rules calls of their operator."""
+    if operator == "graph":
+        return isinstance(example, Graph) and bool(example.nodes)
+    return isinstance(example, Call) and operator in ("general", example.operator.lower())
 
 
 def complaints_about_identifier(identifier: str, operator: str, operands: set[str]) -> list[str]:
@@ -106,9 +114,10 @@ def test_every_listed_operator_has_its_folder() -> None:
     assert {op.folder for op in OPERATORS} == {folder.name for folder in operator_folders()}
 
 
-def owners() -> list[tuple[Rule, str, set[str]]]:
+def owners() -> list[tuple[AnyRule, str, set[str]]]:
     """Every rule with the folder it belongs to and the names its identifier may speak of."""
-    found: list[tuple[Rule, str, set[str]]] = [(rule, "general", set()) for rule in GENERAL_RULES]
+    found: list[tuple[AnyRule, str, set[str]]] = [(rule, "graph", set()) for rule in GRAPH_RULES]
+    found += [(rule, "general", set()) for rule in GENERAL_RULES]
     for op in OPERATORS:
         contract = op.contract
         names = {operand.name for operand in (*contract.inputs, *contract.outputs)}
@@ -120,8 +129,17 @@ def owners() -> list[tuple[Rule, str, set[str]]]:
 @pytest.mark.parametrize(
     ("rule", "operator", "operands"), owners(), ids=[rule.identifier for rule, _, _ in owners()]
 )
-def test_every_rule_has_every_field(rule: Rule, operator: str, operands: set[str]) -> None:
+def test_every_rule_has_every_field(rule: AnyRule, operator: str, operands: set[str]) -> None:
     assert complaints_about_rule(rule, operator, operands) == []
+
+
+def test_every_rule_is_judged() -> None:
+    assert [rule for rule, _, _ in owners()] == list(rules())
+
+
+def test_the_rules_on_graphs_are_numbered_without_a_gap() -> None:
+    assert [rule.identifier for rule in GRAPH_RULES] == [f"graph.D{n}" for n in range(1, 21)]
+    assert GRAPH_RULES[0].page == "operators/graph.md#graph-d1"
 
 
 def test_no_identifier_is_used_twice() -> None:
@@ -200,6 +218,25 @@ def test_a_rule_that_lacks_a_field_is_refused(part: str) -> None:
     assert complaints_about_rule(GOOD, "clip", {"input", "min", "max", "output"}) == []
     stand_in = SimpleNamespace(**{**vars(GOOD), "page": GOOD.page, **changes})
     assert complaints_about_rule(stand_in, "clip", {"input", "min", "max", "output"}) == [complaint]
+
+
+GRAPH_RULE = GRAPH_RULES[0]
+SPOILT_GRAPH: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    "statement": ({"statement": "No"}, "graph.D1: no statement"),
+    "page": ({"page": "operators/clip.md#graph-d1"}, "graph.D1: page operators/clip.md#graph-d1"),
+    "predicate": ({"predicate": "acyclic"}, "graph.D1: no flag or no predicate"),
+    "failing": ({"failing": GOOD.failing}, "graph.D1: no failing example"),
+    "passing": ({"passing": Graph("", (), (), ())}, "graph.D1: no passing example"),
+    "ruling": ({"ruling": "D-GRAPH-0"}, "graph.D1: ruling D-GRAPH-0"),
+}
+
+
+@pytest.mark.parametrize("part", SPOILT_GRAPH)
+def test_a_rule_on_graphs_that_lacks_a_field_is_refused(part: str) -> None:
+    changes, complaint = SPOILT_GRAPH[part]
+    assert complaints_about_rule(GRAPH_RULE, "graph", set()) == []
+    stand_in = SimpleNamespace(**{**vars(GRAPH_RULE), "page": GRAPH_RULE.page, **changes})
+    assert complaints_about_rule(stand_in, "graph", set()) == [complaint]
 
 
 @pytest.mark.parametrize(

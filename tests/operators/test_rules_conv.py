@@ -8,8 +8,9 @@ import pytest
 from tests.operators.support import Array, broken, message, plain
 
 import sonnx
-from sonnx.check.calls import check_call
+from sonnx.check.calls import check_call, check_node_call
 from sonnx.model.call import call
+from sonnx.model.location import Location
 from sonnx.operators import CONV
 from sonnx.report.text import finding_text
 
@@ -200,8 +201,9 @@ def test_conv_pads_c1_demands_integers_from_zero_up() -> None:
 
 def test_conv_pads_c2_message_is_the_example_of_the_style_guide() -> None:
     inputs = {"X": "float[1,3,8,8]", "W": "float[4,3,3,3]"}
-    wrong = {**plain((3, 3), pads=[1, 1]), "auto_pad": "NOTSET", "accumulate": "separate"}
-    (finding,) = check_call(CONV, call("Conv", inputs, wrong), "net.onnx: node 3 `layer3/conv` (Conv)")
+    wrong = {**plain((3, 3), pads=[1, 1]), "auto_pad": "NOTSET"}
+    place = Location("node", "layer3/conv", 3, "Conv", "net.onnx")
+    (finding,) = check_node_call(CONV, call("Conv", inputs, wrong), place)
     assert finding_text(finding) == (
         "error[conv.pads.C2]: `pads` needs two values per spatial axis of X\n"
         "  --> net.onnx: node 3 `layer3/conv` (Conv)\n"

@@ -67,7 +67,7 @@ def array_digest(array: Array) -> str:
 
 
 def write_array(folder: Path, name: str, array: Array) -> list[Path]:
-    """Write a result: .npy; for reals the exact fractions as .json beside the nearest doubles; text as .json."""
+    """Write a result as .npy; reals also exactly, as fractions in .json beside it; strings as .json alone."""
     stem = safe_name(name)
     dtype = dtype_of(array)
     paths = []

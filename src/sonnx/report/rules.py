@@ -6,11 +6,12 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from sonnx.model.rule import Finding, Rule
+from sonnx.model.rule import AnyRule, Finding, GraphRule
+from sonnx.report.graphs import graph_text
 from sonnx.report.text import call_text, findings_text
 
 
-def rules_table(rules: Iterable[Rule]) -> Table:
+def rules_table(rules: Iterable[AnyRule]) -> Table:
     """One line per rule: identifier, whether it restricts ONNX, statement."""
     table = Table(show_edge=False, pad_edge=False)
     table.add_column("rule", no_wrap=True)
@@ -21,8 +22,9 @@ def rules_table(rules: Iterable[Rule]) -> Table:
     return table
 
 
-def explanation(rule: Rule, findings: Sequence[Finding]) -> Group:
-    """All there is to know of a rule, with a call that breaks it, its findings, and one that obeys it."""
+def explanation(rule: AnyRule, findings: Sequence[Finding]) -> Group:
+    """All there is to know of a rule, with an example that breaks it, its findings, and one that obeys it."""
+    kind, failing, passing = _examples(rule)
     facts = Table.grid(padding=(0, 2))
     for name, fact in _facts(rule):
         facts.add_row(Text(name, style="bold"), Text(fact))
@@ -30,15 +32,22 @@ def explanation(rule: Rule, findings: Sequence[Finding]) -> Group:
         Text(rule.identifier, style="bold"),
         Text(f"{rule.statement}\n"),
         facts,
-        Text("\nA call that breaks it", style="bold"),
-        Text(f"{call_text(rule.failing)}\n"),
+        Text(f"\nA {kind} that breaks it", style="bold"),
+        Text(f"{failing}\n"),
         Text(f"{findings_text(findings)}\n"),
-        Text("A call that obeys it", style="bold"),
-        Text(call_text(rule.passing)),
+        Text(f"A {kind} that obeys it", style="bold"),
+        Text(passing),
     )
 
 
-def _facts(rule: Rule) -> Iterable[tuple[str, str]]:
+def _examples(rule: AnyRule) -> tuple[str, str, str]:
+    """What the examples are, the failing one and the passing one."""
+    if isinstance(rule, GraphRule):
+        return "model", graph_text(rule.failing), graph_text(rule.passing)
+    return "call", call_text(rule.failing), call_text(rule.passing)
+
+
+def _facts(rule: AnyRule) -> Iterable[tuple[str, str]]:
     yield "why", rule.reason
     yield "restricts ONNX", "yes" if rule.restricts_onnx else "no"
     if rule.ruling:

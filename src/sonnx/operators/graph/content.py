@@ -32,10 +32,6 @@ _TRAINING = "ai.onnx.preview.training"
 _LONGEST_TYPE = 200
 
 
-def _has_subgraph(node: Node) -> bool:
-    return bool(_subgraphs(node))
-
-
 def _subgraphs(node: Node) -> list[str]:
     held = node.attributes.items()
     return [name for name, value in held if isinstance(value, Opaque) and value.kind in ("graph", "graphs")]
@@ -61,7 +57,7 @@ def _operators(graph: Graph) -> Iterator[tuple[Location, Node]]:
 def operators_known(graph: Graph) -> Iterator[Fault]:
     """Every node is an operator of the profile or a function of the model."""
     for location, node in _operators(graph):
-        if _is_random(node) or _has_subgraph(node):
+        if _is_random(node) or _subgraphs(node):
             continue  # these have rules of their own
         if node.domain == "" and node.overload == "" and node.operator in NODE_OPERATORS:
             continue
@@ -158,7 +154,7 @@ def types_agree(graph: Graph) -> Iterator[Fault]:
 
 def _statements(graph: Graph) -> Iterator[tuple[str, TensorType, Location]]:
     """Every type that is written for a tensor; what functions write counts where they are called."""
-    if not graph.functions or recursive(graph) or _too_large(graph):
+    if not graph.functions or recursive(graph) or _too_large(*inlined_size(graph)):
         yield from graph.declarations()
         return
     flat = flatten(graph)
@@ -168,7 +164,7 @@ def _statements(graph: Graph) -> Iterator[tuple[str, TensorType, Location]]:
 
 
 def _agree(one: TensorType, other: TensorType) -> bool:
-    pairs = [
+    pairs: list[tuple[object, object]] = [
         (one.dtype or one.foreign, other.dtype or other.foreign),
         (one.denotation, other.denotation),
     ]
@@ -199,7 +195,8 @@ def functions_well_formed(graph: Graph) -> Iterator[Fault]:
     for function in graph.functions:
         here = function_location(graph, function)
         if function.key in seen:
-            yield Fault(here, (Shown("function", shown_name(function.name), "defined before"),), "define it once")
+            shown = (Shown("function", shown_name(function.name), "defined before"),)
+            yield Fault(here, shown, "define it once")
         if function.domain == "":
             shown = (Shown("domain", "ai.onnx", "ONNX's own"),)
             yield Fault(here, shown, "give the function a domain of your own")
@@ -244,21 +241,19 @@ def _call_fits(location: Location, node: Node, signature: _Signature) -> Iterato
         yield Fault(location, shown, "give exactly the attributes that the function has")
 
 
-def _too_large(graph: Graph) -> bool:
-    size, depth = inlined_size(graph)
+def _too_large(size: int, depth: int) -> bool:
     return size > MOST_NODES or depth > DEEPEST_CALL
 
 
 def size_bounded(graph: Graph) -> Iterator[Fault]:
     """Inlined, the graph stays of a size that can be judged."""
-    if recursive(graph) or not _too_large(graph):
-        return
-    size, depth = inlined_size(graph)
-    shown = (
-        Shown("nodes", str(size) if size <= MOST_NODES else "more", f"at most {MOST_NODES}"),
-        Shown("calls in calls", str(depth), f"at most {DEEPEST_CALL}"),
-    )
-    yield Fault(graph.location, shown, "use fewer, or flatter, functions")
+    size, depth = (0, 0) if recursive(graph) else inlined_size(graph)
+    if _too_large(size, depth):
+        shown = (
+            Shown("nodes", str(size) if size <= MOST_NODES else "more", f"at most {MOST_NODES}"),
+            Shown("calls in calls", str(depth), f"at most {DEEPEST_CALL}"),
+        )
+        yield Fault(graph.location, shown, "use fewer, or flatter, functions")
 
 
 def data_readable(graph: Graph) -> Iterator[Fault]:

@@ -26,7 +26,8 @@ RULES = (
     ),
     GraphRule(
         "graph.D3",
-        "Every tensor that a node takes and every output of the graph must be defined; there must be an output.",
+        "Every tensor that a node takes and every output of the graph must be defined; there must be an "
+        "output.",
         "What is not defined has no value.",
         False,
         structure.inputs_defined,
@@ -86,8 +87,8 @@ RULES = (
     ),
     GraphRule(
         "graph.D9",
-        "The version of every operator must be unambiguous and one that the profile covers: each operator set "
-        "that is used is imported once, ONNX's own in version 13 or later.",
+        "The version of every operator must be unambiguous and one that the profile covers: each operator "
+        "set that is used is imported once, ONNX's own in version 13 or later.",
         "The same name has meant different things in different versions of ONNX.",
         True,
         content.versions_known,
@@ -127,8 +128,8 @@ RULES = (
     ),
     GraphRule(
         "graph.D13",
-        "A function must be defined once, outside ONNX's own domain, make each of its outputs with a node, and "
-        "be called with no more inputs and outputs than it has and with exactly its attributes.",
+        "A function must be defined once, outside ONNX's own domain, make each of its outputs with a node, "
+        "and be called with no more inputs and outputs than it has and with exactly its attributes.",
         "Otherwise it is open which body is meant, or what its names stand for.",
         False,
         content.functions_well_formed,
@@ -138,8 +139,9 @@ RULES = (
     ),
     GraphRule(
         "graph.D14",
-        "With functions replaced by their bodies, the graph must have at most 100,000 nodes, and calls must lie "
-        "at most 64 deep in calls.",
+        "With functions replaced by their bodies, the graph must have at most 100,000 nodes, where every "
+        "twenty names of one node or function count as one node more, and calls must lie at most 64 deep in "
+        "calls.",
         "A few short functions that call one another can stand for more nodes than any memory holds.",
         True,
         content.size_bounded,
@@ -160,7 +162,8 @@ RULES = (
     ),
     GraphRule(
         "graph.D16",
-        "Inputs and initializers must have fewer than 2^31 elements (sizes 0 not counted) and at most 64 axes.",
+        "Inputs and initializers must have fewer than 2^31 elements (sizes 0 not counted) and at most 64 "
+        "axes.",
         "Indices of generated code are 32 bits wide, and no array here has more axes.",
         True,
         content.tensors_small,

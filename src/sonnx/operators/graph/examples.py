@@ -127,4 +127,3 @@ def _doubling(depth: int) -> Graph:
 
 ENDLESS = _doubling(40)
 DOUBLED = _doubling(1)
-

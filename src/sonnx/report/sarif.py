@@ -1,0 +1,185 @@
+"""Findings as SARIF 2.1.0, the format that code hosts and viewers of findings read."""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import sha256 as sha_256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sonnx.model.location import Location
+from sonnx.model.rule import AnyRule, Finding
+from sonnx.report.findings_json import cut
+from sonnx.report.text import printable
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_SEMANTIC = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
+
+Object = dict[str, Any]
+
+
+def sarif(
+    findings: Sequence[Finding], rules: Sequence[AnyRule], *, file: str, sha256: str, size: int, version: str
+) -> str:
+    """Write `sarif_document` as text; it is pure ASCII, whatever the model's names are."""
+    document = sarif_document(findings, rules, file=file, sha256=sha256, size=size, version=version)
+    return json.dumps(document, indent=2) + "\n"
+
+
+def sarif_document(
+    findings: Sequence[Finding], rules: Sequence[AnyRule], *, file: str, sha256: str, size: int, version: str
+) -> Object:
+    """Give the findings of one model, with all rules that it was held against."""
+    artifact = _artifact_location(file)
+    places = _Places()
+    indices = {rule.identifier: index for index, rule in enumerate(rules)}
+    results = [
+        _result(finding, indices, _location(finding, artifact, places), fingerprint)
+        for finding, fingerprint in zip(findings, _fingerprints(findings), strict=True)
+    ]
+    run = {
+        "tool": {"driver": _driver(rules, version)},
+        "invocations": [{"executionSuccessful": True}],
+        "artifacts": [
+            {
+                "location": artifact,
+                "length": size,
+                "roles": ["analysisTarget"],
+                "hashes": {"sha-256": sha256},
+            }
+        ],
+        "columnKind": "unicodeCodePoints",
+        "logicalLocations": places.listed,
+        "results": results,
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _driver(rules: Sequence[AnyRule], version: str) -> Object:
+    semantic = {"semanticVersion": version} if _SEMANTIC.fullmatch(version) else {}
+    return {"name": "sonnx", "version": version, **semantic, "rules": [_descriptor(rule) for rule in rules]}
+
+
+def _descriptor(rule: AnyRule) -> Object:
+    command = f"sonnx explain {rule.identifier}"
+    properties = {"restrictsOnnx": rule.restricts_onnx, "ruling": rule.ruling, "also": list(rule.also)}
+    return {
+        "id": rule.identifier,
+        "shortDescription": _message(rule.statement),
+        "fullDescription": _message(rule.reason),
+        "help": {
+            **_message(f"{rule.statement}\nWhy: {rule.reason}\nMore: {command}"),
+            "markdown": _no_placeholders(
+                f"{rule.statement}\n\n**Why:** {rule.reason}\n\n**More:** `{command}`"
+            ),
+        },
+        "defaultConfiguration": {"level": "error"},
+        "properties": {**properties, "page": rule.page},
+    }
+
+
+def _result(finding: Finding, indices: dict[str, int], location: Object, fingerprint: str) -> Object:
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": indices.get(finding.rule, -1),  # -1 is the standard's word for none
+        "kind": "fail",
+        "level": "error",
+        "message": _message("\n".join(_lines(finding))),
+        "locations": [location],
+        "partialFingerprints": {"ruleAndPlace/v1": fingerprint},
+    }
+
+
+def _lines(finding: Finding) -> list[str]:
+    values = [
+        f"{shown.name}: {shown.value}" + (f" ({shown.note})" if shown.note else "")
+        for shown in finding.values
+    ]
+    lines = [finding.statement, *values, f"Help: {finding.help.removesuffix('.')}."]
+    return [printable(cut(line)) for line in lines]
+
+
+def _message(text: str) -> Object:
+    # A name such as [x](https://example.org) must not become a link in somebody's viewer.
+    return {"text": _no_placeholders(text.replace("](", "] ("))}
+
+
+def _no_placeholders(text: str) -> str:
+    """Double the braces, as the standard wants them where they do not stand for an argument."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _artifact_location(file: str) -> Object:
+    path = Path(file)
+    # The standard wants paths through parent folders resolved: links would lead a reader elsewhere.
+    if path.is_absolute() or ".." in path.parts:
+        absolute = Path(os.path.realpath(path)) if ".." in path.parts else path
+        return {"uri": absolute.as_uri().replace("file:////", "file:///"), "index": 0}
+    return {"uri": quote(os.fsencode(path.as_posix())), "uriBaseId": "%SRCROOT%", "index": 0}
+
+
+class _Places:
+    """The logical locations of a run, each once, after the ones that it lies in."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.listed: list[Object] = []
+        self._indices: dict[str, int] = {}
+
+    def add(self, location: Location) -> Object:
+        """Refer to a location, which is listed now if it was not before."""
+        outer: Object = {}
+        for part in location.path:
+            place = _place(part, outer)
+            key = json.dumps(place)
+            if key not in self._indices:
+                self._indices[key] = len(self.listed)
+                self.listed.append(place)
+            outer = {**place, "index": self._indices[key]}
+        return {key: outer[key] for key in ("index", "name", "fullyQualifiedName", "kind")}
+
+
+def _place(part: Location, outer: Object) -> Object:
+    name = printable(cut(_name(part)))
+    if not outer:
+        place: Object = {"name": name, "fullyQualifiedName": name, "kind": part.kind}
+    else:
+        whole = cut(f"{outer['fullyQualifiedName']}/{name}")
+        place = {
+            "name": name,
+            "fullyQualifiedName": whole,
+            "kind": part.kind,
+            "parentIndex": outer["index"],
+        }
+    if part.kind == "node":
+        place["properties"] = {"index": part.index, "operator": printable(cut(part.operator))}
+    return place
+
+
+def _name(part: Location) -> str:
+    """Name a part; one without a name is named by what it is."""
+    return part.name or (part.kind if part.index is None else f"{part.kind} {part.index}")
+
+
+def _location(finding: Finding, artifact: Object, places: _Places) -> Object:
+    logical = {"logicalLocations": [places.add(finding.location)]} if finding.location else {}
+    return {"physicalLocation": {"artifactLocation": artifact}, **logical}
+
+
+def _fingerprints(findings: Sequence[Finding]) -> list[str]:
+    """Tell findings apart by what stays when a model is edited elsewhere: rule and names of the place.
+
+    What rule and names leave open is settled by counting.
+    """
+    seen: Counter[str] = Counter()
+    fingerprints = []
+    for finding in findings:
+        path = finding.location.path if finding.location else ()
+        parts = [(part.kind, _name(part), part.operator) for part in path]
+        key = json.dumps([finding.rule, finding.operator, parts, [shown.name for shown in finding.values]])
+        fingerprints.append(sha_256(f"{key} {seen[key]}".encode()).hexdigest())
+        seen[key] += 1
+    return fingerprints
