@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.check.calls import check_node_call
 from sonnx.check.graphs import node_call
 from sonnx.model.call import Call
 from sonnx.model.graph import Constant, Graph, Node, Value
@@ -150,23 +149,24 @@ def _with_input(operator: Operator, node: Node, name: str, tensor: str) -> Node:
 
 
 def _infer(work: _Work, operator: Operator, node: Node, location: Location) -> None:
-    """Write the types of the outputs where the model leaves them open; a static type is never changed."""
+    """Write the types of the outputs where the model leaves them open; a static type is never changed.
+
+    Other rules that the node breaks do not matter here: the check of the result names them.
+    """
     call = replace(work.call(operator, node), outputs={})
-    known = all(kind.dtype is not None and kind.sizes is not None for kind in call.inputs.values())
-    if not known or check_node_call(operator, call, location):
+    demanded = {operand.name for operand in operator.contract.inputs if not operand.optional}
+    if not demanded <= call.inputs.keys() or not all(map(_closed, call.inputs.values())):
         return
-    outputs = zip(operator.contract.outputs, node.outputs, strict=False)
     inferred = operator.contract.output_types(call)
-    for operand, name in outputs:
+    for operand, name in zip(operator.contract.outputs, node.outputs, strict=False):
         said, found = work.types.get(name), inferred[operand.name]
-        if not name or _closed(said) or not _compatible(said, found):
+        if not name or _closed(said) or found.sizes is None or not _compatible(said, found):
             continue
         denotation = said.denotation if said is not None else None
         work.types[name] = TensorType(found.dtype, found.shape, denotation=denotation)
         before = f" in place of {said}" if said is not None else ""
-        work.say(
-            location, f"wrote the type of `{name}`: {work.types[name]}{before}", "inferred", "general.R2"
-        )
+        what = f"wrote the type of `{name}`: {work.types[name]}{before}"
+        work.say(location, what, "inferred", "general.R2")
 
 
 def _compatible(said: TensorType | None, found: TensorType) -> bool:

@@ -55,7 +55,7 @@ def sarif_document(
         "logicalLocations": places.listed,
         "results": results,
     }
-    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return {"version": "2.1.0", "$schema": _SCHEMA, "runs": [run]}
 
 
 def _driver(rules: Sequence[AnyRule], version: str) -> Object:

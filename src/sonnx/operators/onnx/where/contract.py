@@ -43,7 +43,9 @@ def _no_broadcasting(call: Call) -> Broken | None:
     common = broadcast_shape(shapes)
     if len(set(shapes)) <= 1 or common is None:
         return None
-    return Broken(show(call, *_NAMES), f"expand every input to {written(common)} first, with Expand")
+    # Of a shape that is not known nobody can say what it broadcasts to.
+    target = written(common) if len(shapes) == len(_NAMES) else "one shape"
+    return Broken(show(call, *_NAMES), f"expand every input to {target} first, with Expand")
 
 
 def _dense(call: Call) -> Broken | None:

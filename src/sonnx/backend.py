@@ -1,0 +1,203 @@
+"""ONNX's backend interface: tools that drive ONNX backends can drive the specification.
+
+A backend is given models as exporters write them, so this one normalizes each model for the very arrays it
+is run on: open sizes become the arrays' sizes, an input that decides a shape becomes a constant. In one
+respect it takes more than the profile: convolutions in any number of groups that divides the channels, which
+the definition covers and the profile leaves out (conv.group.C1, conv.group.D1).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, NodeProto, helper, version_converter
+from onnx.backend.base import Backend, BackendRep, Device, DeviceType, namedtupledict
+from onnx.defs import onnx_opset_version
+
+from sonnx.evaluate.graphs import Settings, execute
+from sonnx.load.reader import from_proto
+from sonnx.load.types import TO_ONNX
+from sonnx.model.graph import Constant, Graph
+from sonnx.model.rule import Finding, RuleError
+from sonnx.model.tensor_type import TensorType
+from sonnx.normalize.graphs import normalize_graph
+from sonnx.normalize.sizes import fix_sizes, open_sizes
+from sonnx.numeric.arrays import describe
+from sonnx.operators import NODE_OPERATORS
+from sonnx.operators.graph.content import OLDEST_OPSET
+from sonnx.report.text import findings_text
+
+# What the definition of Conv covers and the profile leaves out.
+_TOLERATED = {"conv.group.C1", "conv.group.D1"}
+# What the arrays of a run decide.
+_DECIDED_BY_ARRAYS = {"general.R2", "expand.shape.D3"}
+# A model in memory has no folder in which external data could lie.
+_NO_FOLDER = Path("/dev/null")
+
+
+class SonnxRep(BackendRep):
+    """A model ready to be run."""
+
+    def __init__(self, graph: Graph, settings: Settings) -> None:
+        """Keep the model as it was given, without its formal defaults."""
+        self._graph = normalize_interface(graph)
+        self._settings = settings
+
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Run on arrays, in the order of the model's inputs or by name; answers a named tuple of outputs."""
+        if kwargs:
+            raise TypeError(f"run: unknown options {', '.join(kwargs)}")
+        names = [value.name for value in self._graph.inputs]
+        if isinstance(inputs, Mapping):
+            arrays = dict(inputs)
+        else:
+            listed = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
+            if len(listed) != len(names):
+                raise ValueError(f"the model takes {len(names)} inputs, not {len(listed)}")
+            arrays = dict(zip(names, listed, strict=True))
+        graph = _fixed(self._graph, arrays)
+        taken = {value.name for value in graph.inputs}
+        given = {name: array for name, array in arrays.items() if name in taken or name not in names}
+        results = execute(graph, given, self._settings)
+        outputs = namedtupledict("Outputs", list(results))
+        answer: tuple[Any, ...] = outputs(*results.values())
+        return answer
+
+
+class SonnxBackend(Backend):
+    """The backend; also available as functions of this module."""
+
+    @classmethod
+    def is_compatible(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
+        """Tell whether the model can be run, given arrays that fit it."""
+        if not cls.supports_device(device):
+            return False
+        try:
+            graph = cls.prepare(model, device, **kwargs)._graph
+        except ValueError:
+            return False
+        done = normalize_graph(graph)
+        return not _refused(done.graph, done.findings, _TOLERATED | _DECIDED_BY_ARRAYS)
+
+    @classmethod
+    def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> SonnxRep:
+        """Read a model; `accumulate` and `domain` may be given, as in `Graph.run`. Raises ValueError."""
+        if not cls.supports_device(device):
+            raise ValueError(f"device {device!r} is not supported; there is CPU")
+        settings = Settings(**kwargs)
+        old = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
+        if old and max(old) < OLDEST_OPSET:
+            try:
+                model = version_converter.convert_version(model, OLDEST_OPSET)
+            except Exception as error:  # whatever its C++ code raises
+                raise ValueError(f"operator set {max(old)} cannot be converted: {error}") from None
+        return SonnxRep(from_proto(model, "model", _NO_FOLDER), settings)
+
+    @classmethod
+    def run_node(
+        cls,
+        node: NodeProto,
+        inputs: Any,
+        device: str = "CPU",
+        outputs_info: Sequence[tuple[Any, Any]] | None = None,
+        **kwargs: Any,
+    ) -> tuple[Any, ...]:
+        """Run one node on arrays; `opset_version` chooses the operator set, the newest if not given."""
+        opset = kwargs.pop("opset_version", onnx_opset_version())
+        names = [name for name in node.input if name]
+        arrays = dict(zip(names, inputs, strict=True))
+        values = [_value(name, array) for name, array in arrays.items()]
+        outputs = [helper.make_empty_tensor_value_info(name) for name in node.output if name]
+        graph = helper.make_graph([node], "node", values, outputs)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+        return cls.prepare(model, device, **kwargs).run(arrays)
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        """Tell whether a device such as `CPU` or `CPU:0` is there."""
+        try:
+            return bool(Device(device).type == DeviceType.CPU)
+        except (AttributeError, ValueError):
+            return False
+
+
+def normalize_interface(graph: Graph) -> Graph:
+    """Initializers that a file also lists as inputs are no inputs to a backend's caller."""
+    constants = {constant.name for constant in graph.constants}
+    return replace(graph, inputs=tuple(value for value in graph.inputs if value.name not in constants))
+
+
+def _value(name: str, array: Any) -> Any:
+    kind, _ = describe(array)
+    if kind.dtype is None:
+        raise ValueError(f"`{name}` has the type {kind}, which the profile does not have")
+    return helper.make_tensor_value_info(name, TO_ONNX[kind.dtype], kind.sizes)
+
+
+def _fixed(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
+    """The model for these very arrays; raises RuleError where it lies outside what the definitions cover."""
+    graph = _bound(_sized(graph, arrays), arrays)
+    done = normalize_graph(graph)
+    refused = _refused(done.graph, done.findings, _TOLERATED)
+    if refused:
+        raise RuleError(refused, findings_text(refused))
+    return done.graph
+
+
+def _sized(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
+    sizes: dict[str, int] = {}
+    for value in graph.inputs:
+        shape = np.shape(arrays.get(value.name, ()))
+        for axis, size in enumerate(value.type.shape or ()):
+            if not isinstance(size, int) and axis < len(shape):
+                sizes.setdefault(size if isinstance(size, str) else f"{value.name}[{axis}]", shape[axis])
+    return fix_sizes(graph, {name: size for name, size in sizes.items() if name in open_sizes(graph)})[0]
+
+
+def _bound(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
+    """Inputs that decide a shape become constants."""
+    deciding = {
+        name
+        for node in graph.nodes
+        if node.domain == "" and node.operator in NODE_OPERATORS
+        for operand, name in zip(NODE_OPERATORS[node.operator].contract.inputs, node.inputs, strict=False)
+        if operand.constant
+    }
+    bound = [value for value in graph.inputs if value.name in deciding and value.name in arrays]
+    constants = [_constant(value.name, arrays[value.name]) for value in bound]
+    inputs = tuple(value for value in graph.inputs if value not in bound)
+    return replace(graph, inputs=inputs, constants=(*graph.constants, *constants))
+
+
+def _constant(name: str, array: Any) -> Constant:
+    kind, held = describe(array)
+    return Constant(name, TensorType(kind.dtype, kind.shape, foreign=kind.foreign), held)
+
+
+def _refused(graph: Graph, findings: Sequence[Finding], tolerated: set[str]) -> tuple[Finding, ...]:
+    groups_fit = all(
+        _groups_fit(graph.types, node.inputs, node.attributes.get("group"))
+        for node in graph.nodes
+        if node.operator == "Conv"
+    )
+    return tuple(
+        finding
+        for finding in findings
+        if finding.rule not in tolerated or (finding.rule in _TOLERATED and not groups_fit)
+    )
+
+
+def _groups_fit(types: Mapping[str, TensorType], inputs: Sequence[str], group: Any) -> bool:
+    X, W = (types[name].sizes if name in types else None for name in inputs[:2])
+    if X is None or W is None or len(X) < 2 or len(W) < 2 or not isinstance(group, int) or group < 1:
+        return False
+    return X[1] == W[1] * group and W[0] % group == 0
+
+
+is_compatible = SonnxBackend.is_compatible
+prepare = SonnxBackend.prepare
+run_model = SonnxBackend.run_model
+run_node = SonnxBackend.run_node
+supports_device = SonnxBackend.supports_device
