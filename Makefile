@@ -4,11 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SHELL  := /bin/bash
 
-.PHONY: help demo test lint types tests coverage bench docs format clean
+.PHONY: help demo test lint types tests bench fuzz docs format clean
 
 help:
 	@echo "make demo    a tour of the operators, with values, special values and exact results"
 	@echo "make test    lint, types, all tests with coverage"
+	@echo "make fuzz    20,000 damaged and hostile model files through the check"
 	@echo "make bench   measured ratios, as a table and as build/bench.json"
 	@echo "make docs    the documentation, into site/"
 	@echo "make format  rewrite the sources in the house style"
@@ -46,6 +47,9 @@ tests: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(BIN)/python -m bench
+
+fuzz: $(VENV)/.test
+	$(BIN)/python -m tests.fuzz --files 20000
 
 docs: $(VENV)/.test
 	$(BIN)/python -m docs

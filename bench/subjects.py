@@ -89,6 +89,31 @@ def python(statement: str) -> Callable[[], object]:
     return lambda: subprocess.run([sys.executable, "-c", statement], check=True)
 
 
+def command(*arguments: str) -> Callable[[], object]:
+    """A command of sonnx in a fresh interpreter."""
+    line = [sys.executable, "-m", "sonnx", *arguments]
+    return lambda: subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+
+
+def model_subjects() -> list[Subject]:
+    """Checking a large model, and how fast the command line answers."""
+    from bench.models import large_model  # noqa: PLC0415  loads onnx, which other subjects do without
+
+    path = str(large_model())
+    theirs = f"import onnx; onnx.checker.check_model(onnx.load({path!r}), full_check=True)"
+    rival = "onnx.load and check_model(full_check)"
+    def ours() -> None:
+        if sonnx.load(path).check():
+            raise AssertionError("the model of the benchmark must conform")
+
+    return [
+        Subject("check of 1,000 nodes, 100 MB", rival, ours, lambda: exec(theirs, {}), 2, 5),
+        Subject("sonnx check of the same, as a command", f"python -c, {rival}",
+                command("check", path), python(theirs), 2, 5),
+        Subject("sonnx --help", "import numpy", command("--help"), python("import numpy"), 1.5, 15),
+    ]  # fmt: skip
+
+
 def subjects() -> list[Subject]:
     """All of them, on data from one seed."""
     rng = np.random.default_rng(2)
@@ -125,6 +150,7 @@ def subjects() -> list[Subject]:
         Subject("import sonnx", "import numpy", python("import sonnx"), python("import numpy"), 1.5, 15),
         Subject("import sonnx and first use", "import numpy",
                 python("import sonnx; sonnx.clip, sonnx.real"), python("import numpy"), None, 15),
+        *model_subjects(),
     ]  # fmt: skip
 
 

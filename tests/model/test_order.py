@@ -203,7 +203,7 @@ def test_the_nodes_that_contribute_are_those_that_a_wanted_name_leads_to(
 
 @QUICK
 @given(nodes=tangled(), data=st.data())
-def test_on_cycles_too(nodes: list[Node], data: st.DataObject) -> None:
+def test_the_nodes_that_contribute_are_the_same_on_cycles(nodes: list[Node], data: st.DataObject) -> None:
     outputs = data.draw(st.lists(st.sampled_from([f"t{index}" for index in range(8)]), max_size=3))
     assert contributing(nodes, outputs) == contributing_by_definition(nodes, outputs)
 

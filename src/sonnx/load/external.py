@@ -1,11 +1,10 @@
 """Elements that lie in a file of their own: read only from the model's folder, and only what is asked for."""
 
 import hashlib
-import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from sonnx.load.files import open_plain
 from sonnx.load.text import quoted
 
 
@@ -15,27 +14,23 @@ class ExternalError(ValueError):
 
 def read_external(folder: Path, entries: Mapping[str, str], size: int) -> bytes:
     """Read the `size` bytes of a tensor from the file that `entries` name inside `folder`."""
-    path = _inside(folder, entries.get("location", ""))
     offset = _number(entries, "offset", 0)
     length = _number(entries, "length", size)
     if length != size:
         raise ExternalError(f"length {length} does not match the {size} bytes of its type and shape")
-    # Without O_NONBLOCK a named pipe would wait for a writer for ever.
+    path = _inside(folder, entries.get("location", ""))
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        file, available = open_plain(path)
+        with file:
+            if offset + size > available:
+                raise ExternalError(f"{quoted(path.name)} has {available} bytes, needed are {offset + size}")
+            file.seek(offset)
+            content = file.read(size)
     except OSError as error:
         raise ExternalError(f"{quoted(path.name)} cannot be read: {error.strerror}") from None
-    with os.fdopen(handle, "rb") as file:
-        about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
-            raise ExternalError(f"{quoted(path.name)} is not a plain file")
-        if offset + size > about.st_size:
-            raise ExternalError(f"{quoted(path.name)} has {about.st_size} bytes, needed are {offset + size}")
-        file.seek(offset)
-        content = file.read(size)
-        if len(content) != size:
-            raise ExternalError(f"{quoted(path.name)} ended early")
-        _verify(entries, content)
+    if len(content) != size:
+        raise ExternalError(f"{quoted(path.name)} ended early")
+    _verify(entries, content)
     return content
 
 
@@ -49,7 +44,7 @@ def _inside(folder: Path, location: str) -> Path:
     try:
         home = folder.resolve(strict=True)
         path = (home / given).resolve(strict=True)
-    except (OSError, RuntimeError, ValueError):
+    except (OSError, RuntimeError, ValueError):  # missing, links in a circle, a name that no system takes
         raise ExternalError(f"there is no file {quoted(location)} beside the model") from None
     if not path.is_relative_to(home):
         raise ExternalError(f"location {quoted(location)} leads out of the model's folder")

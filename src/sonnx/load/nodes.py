@@ -7,7 +7,7 @@ from typing import Any
 
 from onnx import AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto, defs
 
-from sonnx.load.limits import Limits
+from sonnx.load.limits import Budget
 from sonnx.load.tensors import constant_of
 from sonnx.load.text import text_of
 from sonnx.load.types import value_of
@@ -31,10 +31,10 @@ def domain_of(name: str | bytes) -> str:
 class NodeReader:
     """Reads the nodes of one model; it remembers operator versions, which are slow to ask for."""
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, budget: Budget) -> None:
         """Keep where external data may lie and what may be spent on it."""
         self._folder = folder
-        self._limits = limits
+        self._budget = budget
         self._versions: dict[tuple[str, str, int], int | None] = {}
 
     def nodes(self, protos: Iterable[NodeProto], opsets: Opsets) -> tuple[Node, ...]:
@@ -81,7 +81,7 @@ class NodeReader:
             case AttributeProto.STRINGS:
                 return tuple(map(text_of, proto.strings))
             case AttributeProto.TENSOR:
-                return constant_of(proto.t, self._folder, self._limits)
+                return constant_of(proto.t, self._folder, self._budget)
         return Opaque(_KINDS.get(proto.type, f"{proto.type}"))
 
     def _version(self, operator: str, domain: str, opset: int | None) -> int | None:
@@ -113,9 +113,10 @@ class NodeReader:
 
 def _since(operator: str, domain: str, opset: int) -> int | None:
     # onnx would take a newer operator set than it knows for the newest one that it knows.
-    if domain == "" and not 1 <= opset <= defs.onnx_opset_version():
+    newest = {"": defs.onnx_opset_version(), "ai.onnx.ml": defs.onnx_ml_opset_version()}
+    if not 1 <= opset <= newest.get(domain, 0):
         return None
     try:
         return int(defs.get_schema(operator, opset, domain).since_version)
-    except (defs.SchemaError, TypeError, UnicodeError, OverflowError):
+    except (defs.SchemaError, TypeError):  # no such operator, or a name that is no UTF-8
         return None

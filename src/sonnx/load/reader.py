@@ -1,21 +1,27 @@
 """ONNX file → Graph."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from google.protobuf.message import DecodeError
-from onnx import GraphProto, ModelProto
+from onnx import IR_VERSION, GraphProto, ModelProto, NodeProto
 
-from sonnx.load.limits import GIB, LoadError, Limits
+from sonnx.load.files import open_plain
+from sonnx.load.limits import GIB, Budget, Limits, LoadError
 from sonnx.load.nodes import NodeReader, opsets_of
 from sonnx.load.tensors import constant_of, sparse_of
-from sonnx.load.text import text_of
+from sonnx.load.text import path_text, text_of
 from sonnx.load.types import value_of
+from sonnx.load.wire import has_more_fields, table_of
 from sonnx.model.graph import Graph
 
 # The parts of a file that say something about how a model computes and that the profile does not have.
 _FOREIGN_PARTS = ("training_info", "configuration")
 _LARGEST_FILE = 2 * GIB
+# In so small a file no number of fields takes much memory.
+_UNCOUNTED = 2**20
+_AGAIN = "export the model again"
 
 
 def load(path: str | Path, limits: Limits | None = None) -> Graph:
@@ -23,34 +29,48 @@ def load(path: str | Path, limits: Limits | None = None) -> Graph:
 
     Raises LoadError where the file holds no model at all.
     """
-    file = Path(path)
+    graph = from_bytes(_content(path), str(path), Path(path).parent, limits)
+    return replace(graph, source=str(path))
+
+
+def _content(path: str | Path) -> bytes:
     try:
-        if not file.is_file():
-            problem = "a folder, not a file" if file.is_dir() else "no such file"
-            raise LoadError(_message(path, problem, "give the path of an ONNX file"))
-        size = file.stat().st_size
-        if size > _LARGEST_FILE:
-            raise LoadError(
-                _message(path, f"{size} bytes are more than protobuf can hold", "use external data")
-            )
-        content = file.read_bytes()
-    except (OSError, ValueError) as error:
+        file, size = open_plain(Path(path))
+        with file:
+            if size > _LARGEST_FILE:
+                problem = f"{size} bytes are more than protobuf can hold"
+                raise _error(path, problem, "let the tensors lie in a file of their own (external data)")
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        raise _error(path, "no such file", "give the path of an ONNX file") from None
+    except IsADirectoryError:
+        raise _error(path, "a folder, not a file", "give the path of an ONNX file") from None
+    except OSError as error:
+        raise _error(path, f"cannot be read: {error.strerror}", "give a file that can be read") from None
+    except ValueError as error:
         if isinstance(error, LoadError):
             raise
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise LoadError(_message(path, f"cannot be read: {reason}", "look at the path")) from None
-    return replace(from_bytes(content, str(path), file.parent, limits), source=str(path))
+        # A path with a NUL, or with characters that the file system's encoding lacks.
+        raise _error(path, "no such file", "give the path of an ONNX file") from None
 
 
 def from_bytes(content: bytes, source: str, folder: Path, limits: Limits | None = None) -> Graph:
     """Read the bytes of an ONNX file; external data is looked for in `folder`."""
+    limits = limits or Limits()
+    if not content:
+        raise _error(source, "not an ONNX file: it is empty", _AGAIN)
+    if len(content) > _UNCOUNTED and has_more_fields(content, table_of(ModelProto.DESCRIPTOR), limits.fields):
+        raise _error(
+            source, f"it has more than {limits.fields} entries, which is the limit", "split the model"
+        )
     model = ModelProto()
     try:
         model.ParseFromString(content)
     except (DecodeError, RuntimeError, ValueError):
-        raise LoadError(
-            _message(source, "not an ONNX file: its bytes are no protobuf message", "export the model again")
-        ) from None
+        problem = "not an ONNX file: its bytes are no protobuf message"
+        raise _error(source, problem, _AGAIN) from None
+    # Whatever is left of the caller's bytes need not stay beside what was made of them.
+    del content
     return from_proto(model, source, folder, limits)
 
 
@@ -58,14 +78,10 @@ def from_proto(model: ModelProto, source: str, folder: Path, limits: Limits | No
     """Read a model that has been parsed already."""
     limits = limits or Limits()
     if not model.HasField("graph"):
-        raise LoadError(_message(source, "not an ONNX model: it holds no graph", "export the model again"))
-    graph = model.graph
-    number = len(graph.node) + sum(len(function.node) for function in model.functions)
-    if number > limits.nodes:
-        raise LoadError(
-            _message(source, f"{number} nodes are more than the limit of {limits.nodes}", "split the model")
-        )
-    reader = NodeReader(folder, limits)
+        raise _error(source, "not an ONNX model: it holds no graph", _AGAIN)
+    _count(model, source, limits)
+    graph, budget = model.graph, Budget(limits)
+    reader = NodeReader(folder, budget)
     opsets = opsets_of(model.opset_import)
     return Graph(
         text_of(graph.name),
@@ -73,7 +89,7 @@ def from_proto(model: ModelProto, source: str, folder: Path, limits: Limits | No
         tuple(map(value_of, graph.output)),
         reader.nodes(graph.node, opsets),
         (
-            *(constant_of(tensor, folder, limits) for tensor in graph.initializer),
+            *(constant_of(tensor, folder, budget) for tensor in graph.initializer),
             *map(sparse_of, graph.sparse_initializer),
         ),
         tuple(map(value_of, graph.value_info)),
@@ -87,10 +103,39 @@ def from_proto(model: ModelProto, source: str, folder: Path, limits: Limits | No
     )
 
 
-def _extras(model: ModelProto, graph: GraphProto) -> list[str]:
-    found = [part for part in _FOREIGN_PARTS if len(getattr(model, part, ()))]
-    return found + (["quantization_annotation"] if len(graph.quantization_annotation) else [])
+def _count(model: ModelProto, source: str, limits: Limits) -> None:
+    """Refuse a model of more parts than could be judged in reasonable time and memory."""
+    graph, functions = model.graph, model.functions
+    tensors = (graph.input, graph.output, graph.value_info, graph.initializer, graph.sparse_initializer)
+    for number, most, what in (
+        (len(functions), limits.functions, "functions"),
+        (len(graph.node) + sum(len(function.node) for function in functions), limits.nodes, "nodes"),
+        (
+            sum(map(len, tensors)) + sum(len(function.value_info) for function in functions),
+            limits.tensors,
+            "tensors",
+        ),
+    ):
+        if number > most:
+            raise _error(source, f"it has {number} {what}; the limit is {most}", "split the model")
 
 
-def _message(source: str | Path, problem: str, advice: str) -> str:
-    return f"{source}: {problem}; {advice}"
+def _extras(model: ModelProto, graph: GraphProto) -> Iterable[str]:
+    """Parts that change how the model computes, or may do so."""
+    yield from (part for part in _FOREIGN_PARTS if len(getattr(model, part, ())))
+    if len(graph.quantization_annotation):
+        yield "quantization_annotation"
+    if any(map(_has_devices, graph.node)) or any(
+        _has_devices(node) for function in model.functions for node in function.node
+    ):
+        yield "device_configurations"
+    if model.ir_version > IR_VERSION:
+        yield f"ir_version {model.ir_version}: newer than {IR_VERSION}, so it may hold what nobody here knows"
+
+
+def _has_devices(node: NodeProto) -> bool:
+    return len(getattr(node, "device_configurations", ())) > 0
+
+
+def _error(source: str | Path, problem: str, advice: str) -> LoadError:
+    return LoadError(f"{path_text(source)}: {problem}; {advice}")

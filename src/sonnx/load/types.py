@@ -1,18 +1,29 @@
-"""Element types, shapes and denotations out of protobuf."""
+"""Element types, shapes and denotations out of protobuf, and back."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
 
 from onnx import TensorProto, TypeProto, ValueInfoProto
 
-from sonnx.load.text import text_of
+from sonnx.load.limits import MOST_AXES
+from sonnx.load.text import quoted, text_of
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.graph import Value
 from sonnx.model.tensor_type import Size, TensorType
 
 # ONNX spells the types of the profile as the profile does, in capitals.
-_FROM_ONNX = {TensorProto.DataType.Value(dtype.upper()): dtype for dtype in ALL if dtype is not DType.REAL}
-TO_ONNX = {dtype: number for number, dtype in _FROM_ONNX.items()}
-_NAMES = {number: name.lower() for name, number in TensorProto.DataType.items() if number != 0}
-# No array has as many axes; of a longer shape the beginning is enough to refuse it.
-_LONGEST_SHAPE = 1000
+TO_ONNX: Mapping[DType, int] = {
+    dtype: TensorProto.DataType.Value(dtype.upper()) for dtype in ALL if dtype is not DType.REAL
+}
+_FROM_ONNX = {number: dtype for dtype, number in TO_ONNX.items()}
+_NAMES: Mapping[int, str] = {
+    number: name.lower() for name, number in TensorProto.DataType.items() if number != 0
+}
+_NUMBERS = {name: number for number, name in _NAMES.items()}
+_NUMBERED = re.compile(r"type (-?\d{1,10})")
+# ONNX's types that are no tensors; of them no more than the kind is kept.
+_KINDS = {"sequence", "map", "optional", "opaque"}
 
 
 def element_type(number: int) -> tuple[DType | None, str | None]:
@@ -39,24 +50,31 @@ def type_of(proto: TypeProto) -> TensorType:
     sparse = kind == "sparse_tensor_type"
     if not tensor.HasField("shape"):
         return TensorType(dtype, None, sparse, foreign=foreign)
-    axes = tensor.shape.dim[:_LONGEST_SHAPE]
+    axes = tensor.shape.dim[: MOST_AXES + 1]
     denotation = tuple(text_of(axis.denotation) for axis in axes)
-    return TensorType(
-        dtype, tuple(map(_size, axes)), sparse, denotation if any(denotation) else None, foreign
-    )
+    shape = tuple(map(_size, axes))
+    return TensorType(dtype, shape, sparse, denotation if any(denotation) else None, foreign)
 
 
-def _size(axis: object) -> Size:
-    kind = axis.WhichOneof("value")  # type: ignore[attr-defined]  # a Dimension; protobuf makes its class
+def _size(axis: Any) -> Size:
+    kind = axis.WhichOneof("value")
     if kind == "dim_value":
-        return int(axis.dim_value)  # type: ignore[attr-defined]  # as above
-    return (text_of(axis.dim_param) or None) if kind == "dim_param" else None  # type: ignore[attr-defined]
+        return int(axis.dim_value)
+    return (text_of(axis.dim_param) or None) if kind == "dim_param" else None
 
 
-def write_type(proto: TypeProto, written: TensorType) -> None:
-    """Write a type into protobuf."""
-    tensor = proto.sparse_tensor_type if written.sparse else proto.tensor_type
-    tensor.elem_type = _number(written)
+def write_type(proto: TypeProto, written: TensorType, stubs: bool) -> None:
+    """Write a type into protobuf; with `stubs` also one of which the graph knows the kind alone."""
+    if written.foreign in _KINDS and written.shape is None:
+        if not stubs:
+            raise ValueError(f"a type of kind {written.foreign} cannot be saved: its parts are not kept")
+        getattr(proto, f"{written.foreign}_type").SetInParent()
+    elif written != TensorType(None, None):
+        _write_tensor_type(proto.sparse_tensor_type if written.sparse else proto.tensor_type, written)
+
+
+def _write_tensor_type(tensor: Any, written: TensorType) -> None:
+    tensor.elem_type = number_of(written)
     if written.shape is None:
         return
     tensor.shape.SetInParent()
@@ -70,8 +88,13 @@ def write_type(proto: TypeProto, written: TensorType) -> None:
             axis.denotation = written.denotation[index]
 
 
-def _number(written: TensorType) -> int:
-    if written.dtype is not None:
-        return TO_ONNX[written.dtype]
-    foreign = {name: number for number, name in _NAMES.items()}
-    return foreign.get(written.foreign or "", 0)
+def number_of(written: TensorType) -> int:
+    """ONNX's number of an element type, 0 for an unknown one; raises ValueError where it has none."""
+    if written.foreign is None and written.dtype is None:
+        return 0
+    name = written.foreign or str(written.dtype)
+    if (numbered := _NUMBERED.fullmatch(name)) is not None:
+        return int(numbered[1])
+    if name not in _NUMBERS:
+        raise ValueError(f"the element type {quoted(name)} cannot be saved: ONNX has no such type")
+    return _NUMBERS[name]

@@ -1,125 +1,190 @@
 """Graph → ONNX file."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, helper
+from google.protobuf.message import EncodeError
+from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, helper
 
 from sonnx.load.tensors import write_tensor
-from sonnx.load.types import TO_ONNX, write_type
+from sonnx.load.text import quoted
+from sonnx.load.types import number_of, write_type
 from sonnx.load.whole_file import whole_file
-from sonnx.model.dtype import DType
-from sonnx.model.graph import Constant, Function, Graph, Node, Reference, Value
+from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Reference, Value
 
 # Protobuf's own limit on a message.
 _LARGEST_FILE = 2**31 - 1
+_TOO_LARGE = "the model cannot be saved: its constants are too large for one file"
+_MODEL_PARTS = ("training_info", "configuration")
 
 
-def save(graph: Graph, path: str | Path) -> None:
-    """Write a graph to a file: all of it, or nothing. Raises ValueError for what no ONNX file can hold."""
-    content = to_bytes(graph)
+def save(graph: Graph, path: str | Path, *, stubs: bool = False) -> None:
+    """Write a graph to a file: all of it, or nothing.
+
+    Raises ValueError for what no ONNX file can hold, and for what the graph names but has not kept, such as
+    the elements of a sparse tensor; with `stubs` that is written empty, which is enough to be refused for it.
+    """
+    content = to_bytes(graph, stubs=stubs)
     with whole_file(path) as file:
         file.write(content)
 
 
-def to_bytes(graph: Graph) -> bytes:
+def to_bytes(graph: Graph, *, stubs: bool = False) -> bytes:
     """The bytes of the ONNX file; the same graph gives the same bytes."""
     if sum(getattr(data, "nbytes", 0) for data in graph.data.values()) > _LARGEST_FILE:
-        raise ValueError("the constants of the model are too large for one file")
-    return to_proto(graph).SerializeToString(deterministic=True)
+        raise ValueError(_TOO_LARGE)
+    model = to_proto(graph, stubs=stubs)
+    try:
+        content: bytes = model.SerializeToString(deterministic=True)
+    except (EncodeError, ValueError):
+        raise ValueError(_TOO_LARGE) from None
+    return content
 
 
-def to_proto(graph: Graph) -> ModelProto:
+def to_proto(graph: Graph, *, stubs: bool = False) -> ModelProto:
     """The model as protobuf."""
-    model = ModelProto(ir_version=graph.ir_version, producer_name="sonnx")
-    for domain, version in graph.opsets:
-        model.opset_import.add(domain=domain, version=version)
-    for key, value in graph.metadata:
-        model.metadata_props.add(key=key, value=value)
-    model.graph.name = graph.name
-    model.graph.doc_string = graph.documentation
-    for values, protos in (
-        (graph.inputs, model.graph.input),
-        (graph.outputs, model.graph.output),
-        (graph.values, model.graph.value_info),
-    ):
-        _values(values, protos)
-    for constant in graph.constants:
-        _constant(constant, model)
-    model.graph.node.extend(map(_node, graph.nodes))
-    model.functions.extend(map(_function, graph.functions))
-    return model
+    try:
+        return _Writer(stubs).model(graph)
+    except UnicodeEncodeError as error:
+        text = quoted(error.object)
+        raise ValueError(f"the text {text} cannot be saved: it is not Unicode that UTF-8 can hold") from None
 
 
-def _values(values: Iterable[Value], protos: Any) -> None:
-    for value in values:
-        proto = protos.add(name=value.name)
-        write_type(proto.type, value.type)
+class _Writer:
+    """Writes the parts of a graph; `stubs` allows to write empty what the graph has not kept."""
 
+    def __init__(self, stubs: bool) -> None:
+        self._stubs = stubs
 
-def _constant(constant: Constant, model: ModelProto) -> None:
-    if constant.type.sparse:
-        _sparse(constant, model)
-    else:
-        write_tensor(model.graph.initializer.add(), constant)
+    def model(self, graph: Graph) -> ModelProto:
+        model = ModelProto(ir_version=graph.ir_version, producer_name="sonnx")
+        for domain, version in graph.opsets:
+            model.opset_import.add(domain=domain, version=version)
+        for key, value in graph.metadata:
+            model.metadata_props.add(key=key, value=value)
+        model.graph.name = graph.name
+        model.graph.doc_string = graph.documentation
+        self._values(graph.inputs, model.graph.input)
+        self._values(graph.outputs, model.graph.output)
+        self._values(graph.values, model.graph.value_info)
+        for constant in graph.constants:
+            self._constant(constant, model)
+        model.graph.node.extend(map(self._node, graph.nodes))
+        model.functions.extend(map(self._function, graph.functions))
+        for part in graph.extras:
+            self._extra(part, model)
+        return model
 
+    def _lost(self, what: str) -> None:
+        """Refuse to leave out what was in the file, unless stubs are wanted."""
+        if not self._stubs:
+            raise ValueError(f"{what} cannot be saved: the graph does not keep it")
 
-def _sparse(constant: Constant, model: ModelProto) -> None:
-    """A sparse tensor without elements: enough to be refused for being sparse."""
-    proto = model.graph.sparse_initializer.add()
-    proto.values.name = constant.name
-    proto.values.data_type = TO_ONNX[constant.type.dtype or DType.FLOAT]
-    proto.values.dims.append(0)
-    proto.dims.extend(constant.type.sizes or ())
+    def _extra(self, part: str, model: ModelProto) -> None:
+        self._lost(f"the part {quoted(part)} of the file")
+        if part in _MODEL_PARTS:
+            getattr(model, part).add()
+        elif part == "quantization_annotation":
+            model.graph.quantization_annotation.add()
 
+    def _values(self, values: Iterable[Value], protos: Any) -> None:
+        for value in values:
+            proto = protos.add(name=value.name)
+            try:
+                write_type(proto.type, value.type, self._stubs)
+            except ValueError as error:
+                raise _named(f"the type of the tensor {quoted(value.name)}", error) from None
 
-def _node(node: Node) -> NodeProto:
-    proto = NodeProto(
-        op_type=node.operator, input=node.inputs, output=node.outputs, name=node.name, domain=node.domain
-    )
-    if node.overload:
-        proto.overload = node.overload
-    proto.attribute.extend(_attributes(node.attributes))
-    proto.attribute.extend(_attributes({name: node.attributes[name] for name in node.repeated}))
-    return proto
-
-
-def _attributes(attributes: Mapping[str, Any]) -> Iterable[AttributeProto]:
-    for name, value in attributes.items():
-        if isinstance(value, Reference):
-            kind = AttributeProto.AttributeType.Value(value.kind.upper())
-            yield AttributeProto(name=name, ref_attr_name=value.attribute, type=kind)
-        elif isinstance(value, Constant):
-            proto = AttributeProto(name=name, type=AttributeProto.TENSOR)
-            write_tensor(proto.t, value)
-            yield proto
+    def _constant(self, constant: Constant, model: ModelProto) -> None:
+        if constant.type.sparse:
+            self._lost(f"the elements of the sparse constant {quoted(constant.name)}")
+            proto = model.graph.sparse_initializer.add()
+            self._without_elements(proto.values, constant)
+            proto.values.dims.append(0)
+            proto.dims.extend(_sizes(constant))
         else:
-            yield _plain(name, value)
+            self._tensor(model.graph.initializer.add(), constant)
+
+    def _tensor(self, proto: TensorProto, constant: Constant) -> None:
+        if constant.data is None and self._stubs:
+            self._without_elements(proto, constant)
+            proto.dims.extend(_sizes(constant))
+        else:
+            write_tensor(proto, constant)
+
+    def _without_elements(self, proto: TensorProto, constant: Constant) -> None:
+        proto.name = constant.name
+        proto.data_type = number_of(constant.type)
+
+    def _node(self, node: Node) -> NodeProto:
+        proto = NodeProto(
+            op_type=node.operator, input=node.inputs, output=node.outputs, name=node.name, domain=node.domain
+        )
+        if node.overload:
+            proto.overload = node.overload
+        proto.attribute.extend(self._attributes(node.attributes))
+        # The graph keeps one value of those that stood there.
+        twice = {name: node.attributes[name] for name in node.repeated if name in node.attributes}
+        proto.attribute.extend(self._attributes(twice))
+        return proto
+
+    def _attributes(self, attributes: Mapping[str, Any]) -> Iterator[AttributeProto]:
+        for name, value in attributes.items():
+            proto = AttributeProto(name=name)
+            if isinstance(value, Reference):
+                proto.ref_attr_name = value.attribute
+                proto.type = _kind(value.kind)
+            elif isinstance(value, Constant):
+                proto.type = AttributeProto.TENSOR
+                self._tensor(proto.t, value)
+            elif isinstance(value, Opaque):
+                self._lost(f"the attribute {quoted(name)} of kind {value.kind}")
+                proto.type = _kind(value.kind)
+            else:
+                proto = _plain(name, value)
+            yield proto
+
+    def _function(self, function: Function) -> FunctionProto:
+        proto = FunctionProto(
+            name=function.name,
+            domain=function.domain,
+            input=function.inputs,
+            output=function.outputs,
+            attribute=function.attributes,
+        )
+        if function.overload:
+            proto.overload = function.overload
+        for domain, version in function.opsets:
+            proto.opset_import.add(domain=domain, version=version)
+        proto.attribute_proto.extend(self._attributes(function.defaults))
+        proto.node.extend(map(self._node, function.nodes))
+        self._values(function.values, proto.value_info)
+        return proto
+
+
+def _sizes(constant: Constant) -> list[int]:
+    return [size for size in constant.type.shape or () if isinstance(size, int)]
+
+
+def _kind(name: str) -> int:
+    if name.upper() not in AttributeProto.AttributeType.keys():  # noqa: SIM118  an enumeration is no mapping
+        raise ValueError(f"attributes of kind {quoted(name)} cannot be saved: ONNX has no such kind")
+    return int(AttributeProto.AttributeType.Value(name.upper()))
 
 
 def _plain(name: str, value: Any) -> AttributeProto:
+    if isinstance(value, (tuple, list)) and not value:
+        return AttributeProto(name=name, type=AttributeProto.INTS)
     try:
-        if isinstance(value, tuple) and not value:
-            return AttributeProto(name=name, type=AttributeProto.INTS)
         return helper.make_attribute(name, list(value) if isinstance(value, tuple) else value)
-    except (TypeError, ValueError):
-        raise ValueError(f"the attribute {name!r} with {value!r} cannot be saved") from None
+    except UnicodeEncodeError:
+        raise
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"the attribute {quoted(name)} cannot be saved: no attribute of ONNX holds {quoted(repr(value))}"
+        ) from None
 
 
-def _function(function: Function) -> FunctionProto:
-    proto = FunctionProto(
-        name=function.name,
-        domain=function.domain,
-        input=function.inputs,
-        output=function.outputs,
-        attribute=function.attributes,
-    )
-    if function.overload:
-        proto.overload = function.overload
-    for domain, version in function.opsets:
-        proto.opset_import.add(domain=domain, version=version)
-    proto.attribute_proto.extend(_attributes(function.defaults))
-    proto.node.extend(map(_node, function.nodes))
-    _values(function.values, proto.value_info)
-    return proto
+def _named(what: str, error: ValueError) -> ValueError:
+    return error if isinstance(error, UnicodeEncodeError) else ValueError(f"{what}: {error}")

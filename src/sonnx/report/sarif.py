@@ -166,7 +166,7 @@ def _name(part: Location) -> str:
 
 def _location(finding: Finding, artifact: Object, places: _Places) -> Object:
     logical = {"logicalLocations": [places.add(finding.location)]} if finding.location else {}
-    return {"physicalLocation": {"artifactLocation": artifact}, **logical}
+    return {"physicalLocation": {"artifactLocation": dict(artifact)}, **logical}
 
 
 def _fingerprints(findings: Sequence[Finding]) -> list[str]:
