@@ -7,7 +7,7 @@ SHELL  := /bin/bash
 .PHONY: help demo test lint types tests bench fuzz docs format clean
 
 help:
-	@echo "make demo    a tour of the operators, with values, special values and exact results"
+	@echo "make demo    a model checked, made to conform, and run in IEEE arithmetic and exactly"
 	@echo "make test    lint, types, all tests with coverage"
 	@echo "make fuzz    20,000 damaged and hostile model files through the check"
 	@echo "make bench   measured ratios, as a table and as build/bench.json"
@@ -30,7 +30,7 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@ $(VENV)/.run
 
 demo: $(VENV)/.run
-	@$(BIN)/sonnx tour
+	@$(BIN)/python examples/demo.py build/demo
 
 test: lint types tests
 

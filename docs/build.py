@@ -17,15 +17,9 @@ from mkdocs.exceptions import MkDocsException
 from docs.folders import Folder, folders
 from docs.links import Wanted, check_site
 from docs.markup import DocsError
-from docs.overview import (
-    changelog_page,
-    operators_table,
-    reference_page,
-    rule_links,
-    rules_page,
-    rulings_page,
-)
+from docs.overview import changelog_page, operators_table, rule_links, rules_page, rulings_page
 from docs.pages import Block, Expanded, Links, expand, require
+from docs.reference import reference_page
 from docs.render import cases_page, example_anchor, examples, figure, rules, signature, types
 from sonnx.drawing.figure import Figure
 
@@ -36,10 +30,13 @@ _FIGURE_NAME = re.compile(r"[a-z0-9-]+")
 
 @dataclass(frozen=True)
 class Inputs:
-    """All that the site is made of; `changelog` is None where the file is missing."""
+    """All that the site is made of: folders, hand-written pages by name, and the list of changes.
+
+    `changelog` is None where the file is missing.
+    """
 
     folders: tuple[Folder, ...]
-    index: str
+    pages: Mapping[str, str]
     changelog: str | None
 
 
@@ -101,7 +98,7 @@ def read_inputs() -> Inputs:
     changes = ROOT / "CHANGELOG.md"
     return Inputs(
         folders(),
-        (ROOT / "docs" / "index.md").read_text(encoding="utf-8"),
+        {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))},
         changes.read_text(encoding="utf-8") if changes.is_file() else None,
     )
 
@@ -122,8 +119,9 @@ def make_sources(inputs: Inputs) -> Sources:
     figures = dict(_figures(inputs.folders, draft.problems))
     for folder in inputs.folders:
         _folder_pages(folder, inputs.folders, figures, draft)
-    index = expand("docs/index.md", inputs.index, _index_blocks(inputs.folders), _links(inputs.folders, ""))
-    draft.add("index.md", index)
+    blocks, links = _page_blocks(inputs.folders), _links(inputs.folders, "")
+    for name, text in inputs.pages.items():
+        draft.add(name, expand(f"docs/{name}", text, blocks, links))
     draft.attempt("rules.md", lambda: rules_page(inputs.folders))
     draft.attempt("rulings.md", lambda: rulings_page(inputs.folders))
     draft.attempt("reference.md", reference_page)
@@ -180,7 +178,8 @@ def _folder_blocks(folder: Folder, figures: Mapping[str, Figure]) -> Mapping[str
     return blocks
 
 
-def _index_blocks(listed: Sequence[Folder]) -> Mapping[str, Block]:
+def _page_blocks(listed: Sequence[Folder]) -> Mapping[str, Block]:
+    """What pages that belong to no folder may show."""
     return {"operators": _plain(lambda: operators_table(listed))}
 
 
@@ -210,9 +209,9 @@ def write_sources(sources: Sources, places: Places) -> None:
 
 
 def navigation(settings: Sequence[Any], listed: Sequence[Folder]) -> list[Any]:
-    """Fill the chapter `Operators`, which the settings leave empty, with one page per folder."""
+    """Fill the chapter `Specification`, which the settings leave empty, with one page per folder."""
     pages = [{folder.title: folder.path} for folder in listed]
-    return [{"Operators": pages} if entry == {"Operators": []} else entry for entry in settings]
+    return [{"Specification": pages} if entry == {"Specification": []} else entry for entry in settings]
 
 
 class _Warnings(logging.Handler):

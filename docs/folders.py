@@ -6,14 +6,15 @@ from importlib.resources import files
 
 from sonnx.drawing.figure import Figure
 from sonnx.model.operator import Contract, Operator
-from sonnx.model.rule import Rule
-from sonnx.operators import GENERAL_RULES, OPERATORS
+from sonnx.model.rule import AnyRule
+from sonnx.operators import GENERAL_RULES, GRAPH_RULES, OPERATORS
+from sonnx.operators.graph.figures import FIGURES as GRAPH_FIGURES
 from sonnx.operators.shared.cases import Case, load_cases
 
 
 @dataclass(frozen=True)
 class Folder:
-    """One folder with a page; `contract` is None for the general rules.
+    """One folder with a page; `contract` is None where it is about no single operator.
 
     `name` is the stem of the page on the site, `source` the page's path in messages, and `page` its text,
     None where the file is missing.
@@ -23,7 +24,7 @@ class Folder:
     title: str
     source: str
     page: str | None
-    rules: tuple[Rule, ...]
+    rules: tuple[AnyRule, ...]
     contract: Contract | None = None
     cases: tuple[Case, ...] = ()
     figures: tuple[Figure, ...] = ()
@@ -40,10 +41,19 @@ class Folder:
 
 
 def folders() -> tuple[Folder, ...]:
-    """List the folders of the package: the general rules, then operator by operator."""
-    package = "sonnx.operators.general"
-    general = Folder("general", "General rules", _source(package), _page(package), GENERAL_RULES)
-    return (general, *map(_folder, OPERATORS))
+    """List the folders of the package: graphs, the general rules, then operator by operator."""
+    return (
+        _rules_folder("graph", "Graph execution", GRAPH_RULES, GRAPH_FIGURES),
+        _rules_folder("general", "General rules", GENERAL_RULES),
+        *map(_folder, OPERATORS),
+    )
+
+
+def _rules_folder(
+    name: str, title: str, rules: tuple[AnyRule, ...], figures: tuple[Figure, ...] = ()
+) -> Folder:
+    package = f"sonnx.operators.{name}"
+    return Folder(name, title, _source(package), _page(package), rules, figures=figures)
 
 
 def _folder(operator: Operator) -> Folder:

@@ -1,18 +1,14 @@
-"""Pages about all operators together: the rules, the rulings, the Python interface, the changes."""
+"""Pages about all operators together: the rules, the rulings, the changes."""
 
-import inspect
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-import sonnx
 from docs.folders import Folder
-from docs.markup import DocsError, anchor, block, escape, prose, rulings_in, table
+from docs.markup import DocsError, anchor, escape, prose, rulings_in, table
 from docs.render import case_anchor, restricts_badge
 
 # These pages are one table each: the room of the table of contents is theirs.
 _WIDE = "---\nhide: [toc]\n---\n\n"
-_MODULES = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
 _RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\((?!https?://)[^)\n]*\)")
 
 
@@ -88,59 +84,6 @@ def rulings_page(folders: Sequence[Folder]) -> str:
 def _ruling_order(name: str) -> tuple[bool, str, int]:
     letter, subject, number = name.split("-")
     return subject != "ALL", f"{letter}-{subject}", int(number)
-
-
-def reference_page() -> str:
-    """Write the page of the public Python names, with signatures and docstrings as they are in the code."""
-    names = sorted(sonnx.__all__, key=str.lower)
-    head = (
-        "# Python interface\n\n"
-        "Everything here is a name of the package: `import sonnx`, then `sonnx.clip(...)`. Arguments that "
-        "break a rule raise `sonnx.RuleError`, and nothing is computed."
-    )
-    return "\n\n".join((head, *(_entry(name, getattr(sonnx, name)) for name in names))) + "\n"
-
-
-def _entry(name: str, value: Any) -> str:
-    text = inspect.getdoc(value)
-    if not text:
-        raise DocsError(f"sonnx.{name} has no docstring")
-    paragraphs = (f"<p>{prose(' '.join(p.split()))}</p>" for p in re.split(r"\n\s*\n", text))
-    shown = block(signature(name, value), "signature")
-    return f"## `{name}` {{ #sonnx.{name} }}\n\n{shown}\n" + "\n".join(paragraphs)
-
-
-def signature(name: str, value: Any) -> str:
-    """Write how a name is called, one parameter a line where one line does not hold all."""
-    head = "class " if inspect.isclass(value) else ""
-    if head and "__init__" not in vars(value):  # what it inherits is not ours to document
-        return f"{head}{name}"
-    found = inspect.signature(value)
-    parameters = [_parameter(parameter) for parameter in found.parameters.values()]
-    kinds = [parameter.kind for parameter in found.parameters.values()]
-    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
-    no_result = found.return_annotation in (inspect.Signature.empty, None)
-    result = "" if no_result else f" -> {_annotation(found.return_annotation)}"
-    line = f"{head}{name}({', '.join(parameters)}){result}"
-    if len(line) <= 88:
-        return line
-    return f"{head}{name}(\n" + "".join(f"    {parameter},\n" for parameter in parameters) + f"){result}"
-
-
-def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(parameter.kind.name, "")
-    known = parameter.annotation is not inspect.Parameter.empty
-    annotation = f": {_annotation(parameter.annotation)}" if known else ""
-    text = f"{stars}{parameter.name}{annotation}"
-    if parameter.default is inspect.Parameter.empty:
-        return text
-    return f"{text} = {parameter.default!r}" if known else f"{text}={parameter.default!r}"
-
-
-def _annotation(annotation: Any) -> str:
-    text = _MODULES.sub("", inspect.formatannotation(annotation))
-    return text.replace("ndarray[tuple[Any, ...], dtype[Any]]", "ndarray")
 
 
 def changelog_page(text: str) -> str:

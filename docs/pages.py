@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import chdir
 from dataclasses import dataclass, field
-from functools import partial
-from io import StringIO
-from typing import Any
+from tempfile import TemporaryDirectory
 
+from docs.examples import Examples
 from docs.formulas import formula
 from docs.markup import DocsError
 
@@ -78,25 +77,28 @@ class _State:
 def expand(source: str, text: str, blocks: Mapping[str, Block], links: Links) -> Expanded:
     """Fill in a page; `source` is its path for messages.
 
-    Besides `blocks` every page may say `{{ output }}` under a Python example: the example is run and what
-    it printed is shown.
+    Besides `blocks` every page may say `{{ output }}` under an example in Python or of commands: it is run, in
+    a folder that all examples of the page share, and what it printed is shown.
     """
     state = _State(source)
-    namespace: dict[str, Any] = {}
-    parts: list[str] = []
-    example = ""
+    with TemporaryDirectory() as folder, chdir(folder):
+        parts = list(_expanded(text, blocks, links, state))
+    return Expanded("\n".join(parts) + "\n", tuple(state.problems), tuple(state.used))
+
+
+def _expanded(text: str, blocks: Mapping[str, Block], links: Links, state: _State) -> Iterator[str]:
+    examples = Examples()
+    ready: dict[str, Block] = {**blocks, "output": examples.output}
     # The table of rulings explains them, so anchors go there and not to an earlier mention.
     tabled = frozenset(re.findall(r"^\| *(D-[A-Z]+-\d+) *\|", text, re.MULTILINE))
     for piece in _pieces(text):
         if piece.kind == "placeholder":
-            ready: dict[str, Block] = {**blocks, "output": partial(_run, example, namespace)}
-            parts.append(f"\n{_placeholder(piece, ready, state)}\n")
+            yield f"\n{_placeholder(piece, ready, state)}\n"
         elif piece.kind == "code":
-            example = piece.text.split("\n", 1)[1].rsplit("\n", 1)[0] if piece.language == "python" else ""
-            parts.append(piece.text)
+            examples.read(piece.language, piece.text.split("\n", 1)[1].rsplit("\n", 1)[0])
+            yield piece.text
         else:
-            parts.append(_inline(piece, links, tabled, state))
-    return Expanded("\n".join(parts) + "\n", tuple(state.problems), tuple(state.used))
+            yield _inline(piece, links, tabled, state)
 
 
 def require(expanded: Expanded, source: str, names: Sequence[str]) -> Iterator[str]:
@@ -196,15 +198,3 @@ def _ruling_link(name: str, may_anchor: bool, links: Links, state: _State) -> st
         return f"[{name}]({target}){{ .ruling }}"
     state.anchored.add(name)
     return f"[{name}]({target}){{ #{name.lower()} .ruling }}"
-
-
-def _run(code: str, namespace: dict[str, Any], _argument: str) -> str:
-    if not code:
-        raise DocsError("there is no Python example above it")
-    printed = StringIO()
-    try:
-        with redirect_stdout(printed):
-            exec(compile(code, "<example>", "exec"), namespace)
-    except Exception as error:  # whatever an example raises is a fault of the page
-        raise DocsError(f"the example above it fails: {type(error).__name__}: {error}") from error
-    return f"```text\n{printed.getvalue().rstrip()}\n```"

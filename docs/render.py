@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 from docs.formulas import formula
 from docs.markup import DocsError, anchor, block, code, escape, prose, rulings_in, slug, table
 from sonnx.check.calls import check_call
+from sonnx.check.graphs import check_graph
 from sonnx.drawing.figure import Figure
 from sonnx.model.dtype import IEEE, MOVED, SIGNED, UNSIGNED, DType
 from sonnx.model.operator import Contract, Operand
-from sonnx.model.rule import Rule
+from sonnx.model.rule import AnyRule, Finding, GraphRule
 from sonnx.operators import operator
 from sonnx.operators.shared.cases import Case, Tensor, leaves
+from sonnx.report.graphs import graph_text
 from sonnx.report.text import attribute_text, call_text, findings_text
 
 _DOT = " \u00b7 "
@@ -111,14 +114,14 @@ def _families(types: tuple[DType, ...]) -> Iterator[str]:
             yield f"- {title}: {type_names(members)}"
 
 
-def rules(listed: Iterable[Rule]) -> str:
+def rules(listed: Iterable[AnyRule]) -> str:
     """Show rules one after the other, each under a heading with its anchor."""
     return "\n\n".join(map(_rule, listed))
 
 
-def _rule(rule: Rule) -> str:
-    findings = check_call(operator(rule.failing.operator), rule.failing)
-    if rule.identifier not in {finding.rule for finding in findings}:
+def _rule(rule: AnyRule) -> str:
+    example = _example(rule)
+    if rule.identifier not in {finding.rule for finding in example.findings}:
         raise DocsError(f"the failing example of {rule.identifier} does not break it")
     return "\n".join(
         (
@@ -128,19 +131,37 @@ def _rule(rule: Rule) -> str:
             f'<p class="statement">{prose(rule.statement)}</p>',
             f'<p class="reason">{prose(rule.reason)}</p>',
             *_notes(rule),
-            "<details><summary>A call that breaks it, and one that keeps it</summary>",
-            "<p>This call is refused:</p>",
-            block(call_text(rule.failing), "call"),
-            block(findings_text(findings), "finding"),
+            f"<details><summary>A {example.kind} that breaks it, and one that keeps it</summary>",
+            f"<p>This {example.kind} is refused:</p>",
+            block(example.failing, example.kind),
+            block(findings_text(example.findings), "finding"),
             "<p>This one is not:</p>",
-            block(call_text(rule.passing), "call"),
+            block(example.passing, example.kind),
             "</details>",
             "</div>",
         )
     )
 
 
-def _notes(rule: Rule) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Example:
+    """The two examples of a rule as text, what they are, and what the check finds in the failing one."""
+
+    kind: str
+    failing: str
+    passing: str
+    findings: Sequence[Finding]
+
+
+def _example(rule: AnyRule) -> _Example:
+    if isinstance(rule, GraphRule):
+        failing, passing = graph_text(rule.failing), graph_text(rule.passing)
+        return _Example("model", failing, passing, check_graph(rule.failing))
+    findings = check_call(operator(rule.failing.operator), rule.failing)
+    return _Example("call", call_text(rule.failing), call_text(rule.passing), findings)
+
+
+def _notes(rule: AnyRule) -> Iterator[str]:
     notes = [restricts_badge()] if rule.restricts_onnx else []
     if rule.ruling:
         notes.append(f"ruling {ruling_links(rulings_in(rule.ruling), '../')}")

@@ -6,7 +6,7 @@ respect it takes more than the profile: convolutions in any number of groups tha
 the definition covers and the profile leaves out (conv.group.C1, conv.group.D1).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,23 +16,25 @@ from onnx import ModelProto, NodeProto, helper, version_converter
 from onnx.backend.base import Backend, BackendRep, Device, DeviceType, namedtupledict
 from onnx.defs import onnx_opset_version
 
-from sonnx.evaluate.graphs import Settings, execute
+from sonnx.evaluate.graphs import InputError, Settings, execute, require_inputs
 from sonnx.load.reader import from_proto
 from sonnx.load.types import TO_ONNX
 from sonnx.model.graph import Constant, Graph
+from sonnx.model.location import Location
 from sonnx.model.rule import Finding, RuleError
-from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.graphs import normalize_graph
 from sonnx.normalize.sizes import fix_sizes, open_sizes
 from sonnx.numeric.arrays import describe
 from sonnx.operators import NODE_OPERATORS
 from sonnx.operators.graph.content import OLDEST_OPSET
-from sonnx.report.text import findings_text
+from sonnx.report.text import findings_text, printable
 
 # What the definition of Conv covers and the profile leaves out.
 _TOLERATED = {"conv.group.C1", "conv.group.D1"}
 # What the arrays of a run decide.
 _DECIDED_BY_ARRAYS = {"general.R2", "expand.shape.D3"}
+# Sizes that inputs of unknown size could have: one for which shapes broadcast, and ones that kernels fit into.
+_TRIAL_SIZES = (1, 32, 1024)
 # A model in memory has no folder in which external data could lie.
 _NO_FOLDER = Path("/dev/null")
 
@@ -49,21 +51,21 @@ class SonnxRep(BackendRep):
         """Run on arrays, in the order of the model's inputs or by name; answers a named tuple of outputs."""
         if kwargs:
             raise TypeError(f"run: unknown options {', '.join(kwargs)}")
-        names = [value.name for value in self._graph.inputs]
-        if isinstance(inputs, Mapping):
-            arrays = dict(inputs)
-        else:
-            listed = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
-            if len(listed) != len(names):
-                raise ValueError(f"the model takes {len(names)} inputs, not {len(listed)}")
-            arrays = dict(zip(names, listed, strict=True))
-        graph = _fixed(self._graph, arrays)
-        taken = {value.name for value in graph.inputs}
-        given = {name: array for name, array in arrays.items() if name in taken or name not in names}
+        arrays = _by_name([value.name for value in self._graph.inputs], inputs, "the model")
+        sized = _sized(self._graph, arrays)
+        require_inputs(sized.inputs, arrays, self._settings.domain)
+        graph = _conforming(_bound(sized, arrays))
+        given = {value.name: arrays[value.name] for value in graph.inputs}
         results = execute(graph, given, self._settings)
         outputs = namedtupledict("Outputs", list(results))
         answer: tuple[Any, ...] = outputs(*results.values())
         return answer
+
+    def can_run(self) -> bool:
+        """Tell whether some sizes of the inputs would let the model run."""
+        # What is refused whatever the sizes are is refused for another reason.
+        trials = (set(_refused(self._graph, size)) for size in _TRIAL_SIZES)
+        return not set.intersection(*trials)
 
 
 class SonnxBackend(Backend):
@@ -72,14 +74,10 @@ class SonnxBackend(Backend):
     @classmethod
     def is_compatible(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
         """Tell whether the model can be run, given arrays that fit it."""
-        if not cls.supports_device(device):
-            return False
         try:
-            graph = cls.prepare(model, device, **kwargs)._graph
+            return cls.prepare(model, device, **kwargs).can_run()
         except ValueError:
             return False
-        done = normalize_graph(graph)
-        return not _refused(done.graph, done.findings, _TOLERATED | _DECIDED_BY_ARRAYS)
 
     @classmethod
     def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> SonnxRep:
@@ -106,8 +104,8 @@ class SonnxBackend(Backend):
     ) -> tuple[Any, ...]:
         """Run one node on arrays; `opset_version` chooses the operator set, the newest if not given."""
         opset = kwargs.pop("opset_version", onnx_opset_version())
-        names = [name for name in node.input if name]
-        arrays = dict(zip(names, inputs, strict=True))
+        names = list(dict.fromkeys(name for name in node.input if name))
+        arrays = _by_name(names, inputs, "the node")
         values = [_value(name, array) for name, array in arrays.items()]
         outputs = [helper.make_empty_tensor_value_info(name) for name in node.output if name]
         graph = helper.make_graph([node], "node", values, outputs)
@@ -129,31 +127,38 @@ def normalize_interface(graph: Graph) -> Graph:
     return replace(graph, inputs=tuple(value for value in graph.inputs if value.name not in constants))
 
 
+def _by_name(names: Sequence[str], inputs: Any, taker: str) -> dict[str, Any]:
+    if isinstance(inputs, Mapping):
+        return dict(inputs)
+    listed = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
+    if len(listed) != len(names):
+        raise InputError(f"{taker} takes {len(names)} inputs, not {len(listed)}")
+    return dict(zip(names, listed, strict=True))
+
+
 def _value(name: str, array: Any) -> Any:
     kind, _ = describe(array)
-    if kind.dtype is None:
-        raise ValueError(f"`{name}` has the type {kind}, which the profile does not have")
+    if kind.dtype not in TO_ONNX:
+        raise InputError(printable(f"`{name}` has the type {kind}, which no ONNX model has"))
     return helper.make_tensor_value_info(name, TO_ONNX[kind.dtype], kind.sizes)
 
 
-def _fixed(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
-    """The model for these very arrays; raises RuleError where it lies outside what the definitions cover."""
-    graph = _bound(_sized(graph, arrays), arrays)
-    done = normalize_graph(graph)
-    refused = _refused(done.graph, done.findings, _TOLERATED)
-    if refused:
-        raise RuleError(refused, findings_text(refused))
-    return done.graph
-
-
 def _sized(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
+    """The model with the sizes of these arrays where it leaves its inputs' sizes open."""
+    ranked = [
+        replace(value, type=replace(value.type, shape=(None,) * np.ndim(arrays[value.name])))
+        if value.type.shape is None and value.name in arrays
+        else value
+        for value in graph.inputs
+    ]
+    graph = replace(graph, inputs=tuple(ranked))
     sizes: dict[str, int] = {}
-    for value in graph.inputs:
+    for value in ranked:
         shape = np.shape(arrays.get(value.name, ()))
         for axis, size in enumerate(value.type.shape or ()):
             if not isinstance(size, int) and axis < len(shape):
                 sizes.setdefault(size if isinstance(size, str) else f"{value.name}[{axis}]", shape[axis])
-    return fix_sizes(graph, {name: size for name, size in sizes.items() if name in open_sizes(graph)})[0]
+    return fix_sizes(graph, sizes)[0]
 
 
 def _bound(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
@@ -165,32 +170,37 @@ def _bound(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
         for operand, name in zip(NODE_OPERATORS[node.operator].contract.inputs, node.inputs, strict=False)
         if operand.constant
     }
-    bound = [value for value in graph.inputs if value.name in deciding and value.name in arrays]
-    constants = [_constant(value.name, arrays[value.name]) for value in bound]
-    inputs = tuple(value for value in graph.inputs if value not in bound)
+    bound = [value for value in graph.inputs if value.name in deciding]
+    constants = [Constant(value.name, value.type, describe(arrays[value.name])[1]) for value in bound]
+    inputs = tuple(value for value in graph.inputs if value.name not in deciding)
     return replace(graph, inputs=inputs, constants=(*graph.constants, *constants))
 
 
-def _constant(name: str, array: Any) -> Constant:
-    kind, held = describe(array)
-    return Constant(name, TensorType(kind.dtype, kind.shape, foreign=kind.foreign), held)
+def _conforming(graph: Graph) -> Graph:
+    """The model normalized; raises RuleError where it lies outside what the definitions cover."""
+    done = normalize_graph(graph)
+    refused = [finding for finding in done.findings if not _tolerated(done.graph, finding)]
+    if refused:
+        raise RuleError(refused, findings_text(refused))
+    return done.graph
 
 
-def _refused(graph: Graph, findings: Sequence[Finding], tolerated: set[str]) -> tuple[Finding, ...]:
-    groups_fit = all(
-        _groups_fit(graph.types, node.inputs, node.attributes.get("group"))
-        for node in graph.nodes
-        if node.operator == "Conv"
-    )
-    return tuple(
-        finding
-        for finding in findings
-        if finding.rule not in tolerated or (finding.rule in _TOLERATED and not groups_fit)
-    )
+def _refused(graph: Graph, size: int) -> Iterator[tuple[str, Location | None]]:
+    """The rules that keep the model from running if every open size were this one, and where."""
+    done = normalize_graph(graph, dict.fromkeys(open_sizes(graph), size))
+    for finding in done.findings:
+        if finding.rule not in _DECIDED_BY_ARRAYS and not _tolerated(done.graph, finding):
+            yield finding.rule, finding.location
 
 
-def _groups_fit(types: Mapping[str, TensorType], inputs: Sequence[str], group: Any) -> bool:
-    X, W = (types[name].sizes if name in types else None for name in inputs[:2])
+def _tolerated(graph: Graph, finding: Finding) -> bool:
+    """Tell whether the definition covers what the profile does not: groups that divide the channels."""
+    if finding.rule not in _TOLERATED:
+        return False
+    places = map(graph.scope.node_location, range(len(graph.nodes)))
+    node = next(node for node, place in zip(graph.nodes, places, strict=True) if place == finding.location)
+    X, W = (graph.types[name].sizes for name in node.inputs[:2])
+    group = node.attributes.get("group")
     if X is None or W is None or len(X) < 2 or len(W) < 2 or not isinstance(group, int) or group < 1:
         return False
     return X[1] == W[1] * group and W[0] % group == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sonnx.check.graphs import check_graph
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding, GraphRule, Shown
-from sonnx.operators import GRAPH_RULES
+from sonnx.operators import GRAPH_RULES, rules
 from sonnx.report.findings_json import findings_document, findings_json
 
 SHA = "0f" * 32
@@ -117,6 +117,18 @@ def test_every_name_is_written_in_ascii_and_read_back_as_it_was(name: str, file:
         assert read["findings"][0]["location"]["parts"][0]["name"] == name
 
 
+def test_one_finding_is_one_line() -> None:
+    lines = [line.strip().rstrip(",") for line in text([FOUND, FOUND]).split("\n")]
+    assert [json.loads(line) for line in lines if line.startswith('{"rule"')] == [
+        document([FOUND])["findings"][0]
+    ] * 2
+
+
+def test_the_path_of_the_file_is_never_cut() -> None:
+    path = "folder/" * 500 + "net.onnx"
+    assert document([], path)["file"] == path
+
+
 def test_a_byte_that_is_no_utf_8_is_shown_as_an_escape() -> None:
     place = Location("tensor", b"a\xff".decode("utf-8", "surrogateescape"))
     found = document([Finding("r", "s", "", (), "h", "p", place)])["findings"][0]
@@ -133,6 +145,11 @@ def test_a_control_character_is_kept_in_a_name_and_shown_as_an_escape_in_the_tex
 def test_an_endless_name_is_cut_and_says_so() -> None:
     place = Location("tensor", "a" * 10**6)
     found = document([Finding("r", "s", "", (Shown("b" * 10**6, "v"),), "h", "p", place)])["findings"][0]
-    assert found["location"]["parts"][0]["name"] == "a" * 1000 + "... (999000 more characters)"
+    assert found["location"]["parts"][0]["name"] == "a" * 200 + "... (999800 more characters)"
     assert found["values"][0]["name"] == "b" * 1000 + "... (999000 more characters)"
-    assert len(json.dumps(found)) < 4000
+    assert len(json.dumps(found)) < 3000
+
+
+def test_every_statement_is_written_whole() -> None:
+    findings = [Finding(rule.identifier, rule.statement, "", (), "h", rule.page) for rule in rules()]
+    assert [found["statement"] for found in document(findings)["findings"]] == [r.statement for r in rules()]

@@ -1,6 +1,7 @@
 """Check a whole model: the rules on graphs, on each tensor, and on each node."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Any
 
 from sonnx.check.calls import check_node_call
@@ -26,13 +27,17 @@ _TENSOR_HELP = {
 _TENSOR_RULES = tuple(rule for rule in GENERAL_RULES if rule.identifier in _TENSOR_HELP)
 
 
+# Nobody reads more, and a small hostile file could ask for more than the memory holds.
+MOST_FINDINGS = 10_000
+
+
 def check_graph(graph: Graph) -> tuple[Finding, ...]:
-    """List every rule that a model breaks, at every place where it does."""
-    findings = list(_graph_findings(graph))
+    """List every rule that a model breaks, at every place where it does; the first 10,000 of them."""
+    findings = list(islice(_graph_findings(graph), MOST_FINDINGS))
     if _NOT_TO_BE_INLINED.isdisjoint(found.rule for found in findings):
         flat = flatten(graph)
-        findings += _tensor_findings(flat)
-        findings += _node_findings(flat)
+        rest = chain(_tensor_findings(flat), _node_findings(flat))
+        findings += islice(rest, MOST_FINDINGS - len(findings))
     return tuple(findings)
 
 

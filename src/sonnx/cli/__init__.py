@@ -1,12 +1,15 @@
 """The command line. Every command loads what it needs when it runs, so that `--help` is quick."""
 
 import sys
+from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sonnx import __version__
+from sonnx.cli.terminal import INTERRUPTED, escaped, fail, prepare, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,10 +23,43 @@ _WIDTH = 110
 def _console() -> "Console":
     from rich.console import Console  # noqa: PLC0415  rich is loaded by the commands that print with it
 
-    return Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    return Console(width=None if terminal else _WIDTH, highlight=False)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """All commands; whatever happens to them, a user sees a sentence."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options before the name of a command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            raise _shown(error) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run one command."""
+        prepare()
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            raise _shown(error) from None
+        except KeyboardInterrupt:
+            say("interrupted", error=True)
+            sys.exit(INTERRUPTED)
+        except MemoryError:
+            sys.exit(fail("the machine has not enough memory for this; `--memory` limits what is tried"))
+        except OSError as error:
+            sys.exit(fail(f"cannot print: {error.strerror}"))
+
+
+def _shown(error: click.UsageError) -> click.UsageError:
+    """What a user typed is repeated without anything that a terminal would obey."""
+    text = error.format_message()
+    return error if escaped(text) == text else click.UsageError(escaped(text), error.ctx)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="sonnx %(version)s")
 def main() -> None:
     """The safety-related ONNX profile as an executable specification."""
@@ -97,23 +133,29 @@ def _matching(name: str) -> "list[AnyRule]":
     return stated
 
 
-class _Binding(click.ParamType[Any]):
-    """`NAME=VALUE`, where the value is read by another type; a name may itself hold `=`."""
+def _dims(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, int]:
+    """Read every `NAME=SIZE`; a name may itself hold `=`."""
+    dims: dict[str, int] = {}
+    for value in values:
+        name, equals, size = value.rpartition("=")
+        if not (equals and name):
+            raise click.BadParameter(f"{value!r} is not of the form NAME=SIZE", ctx, param)
+        if not (size.isascii() and size.isdecimal() and len(size) <= _LONGEST_SIZE):
+            raise click.BadParameter(f"the size in {value!r} is no integer from 0 to 2147483647", ctx, param)
+        if dims.setdefault(name, int(size)) != int(size):
+            raise click.BadParameter(f"{name!r} is given as {dims[name]} and as {int(size)}", ctx, param)
+    return dims
 
-    name = "binding"
 
-    def __init__(self, value: click.ParamType[Any]) -> None:
-        self._value = value
+def _bytes(ctx: click.Context, param: click.Parameter, value: float | None) -> int | None:
+    """Read a number of GiB as bytes."""
+    if value is not None and not (isfinite(value) and value * 2**30 >= 1):
+        raise click.BadParameter(f"{value} is no amount of memory", ctx, param)
+    return None if value is None else int(value * 2**30)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split at the last `=`."""
-        if isinstance(value, tuple):
-            return value
-        name, equals, text = value.rpartition("=")
-        if not equals or not name or not text:
-            self.fail(f"{value!r} is not of the form NAME=VALUE", param, ctx)
-        return name, self._value.convert(text, param, ctx)
 
+# Sizes end below 2^31, which has ten digits.
+_LONGEST_SIZE = 10
 
 _MODEL = click.argument("model", type=click.Path(path_type=Path))
 _DIMS = click.option(
@@ -121,19 +163,17 @@ _DIMS = click.option(
     "dims",
     multiple=True,
     metavar="NAME=SIZE",
-    type=_Binding(click.IntRange(0, 2**31 - 1)),
+    callback=_dims,
     help="Fix an open size of the inputs; NAME[AXIS] for one without a name. May be repeated.",
 )
 _MEMORY = click.option(
     "--memory",
-    type=click.FloatRange(0, min_open=True),
+    type=float,
     metavar="GIB",
+    callback=_bytes,
     help="Memory that the tensors may take, in GiB (2 to load a model, 4 to run it).",
 )
-
-
-def _bytes(memory: float | None) -> int | None:
-    return None if memory is None else int(memory * 2**30)
+_BRIEF = click.option("--brief", is_flag=True, help="Print one line per rule instead of every place.")
 
 
 @main.command()
@@ -142,8 +182,9 @@ def _bytes(memory: float | None) -> int | None:
     "--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True
 )
 @click.option("-o", "--output", metavar="FILE", help="Write the report to FILE instead of printing it.")
+@_BRIEF
 @_MEMORY
-def check(model: Path, form: Any, output: str | None, memory: float | None) -> None:
+def check(model: Path, form: Any, output: str | None, brief: bool, memory: int | None) -> None:
     """Check whether MODEL, an ONNX file, lies in the profile.
 
     Prints every broken rule at every place, with the values that show it and what to do. Exits with 0 if the
@@ -151,15 +192,18 @@ def check(model: Path, form: Any, output: str | None, memory: float | None) -> N
     """
     from sonnx.cli.models import check_model  # noqa: PLC0415  see above
 
-    sys.exit(check_model(model, form, output, _bytes(memory)))
+    if brief and form != "text":
+        raise click.UsageError(f"--brief is for text; {form} lists every finding")
+    sys.exit(check_model(model, form, output, memory, brief))
 
 
-@main.command()
+@main.command(short_help="Write MODEL so that it conforms, without changing its meaning.")
 @_MODEL
 @click.option("-o", "--output", required=True, metavar="OUT", type=click.Path(path_type=Path))
 @_DIMS
+@_BRIEF
 @_MEMORY
-def normalize(model: Path, output: Path, dims: tuple[tuple[str, int], ...], memory: float | None) -> None:
+def normalize(model: Path, output: Path, dims: dict[str, int], brief: bool, memory: int | None) -> None:
     """Write MODEL to OUT so that it conforms, without changing its meaning.
 
     What ONNX leaves to defaults is written out, broadcasting becomes Expand, functions are inlined, types are
@@ -168,7 +212,7 @@ def normalize(model: Path, output: Path, dims: tuple[tuple[str, int], ...], memo
     """
     from sonnx.cli.models import normalize_model  # noqa: PLC0415  see above
 
-    sys.exit(normalize_model(model, output, dict(dims), _bytes(memory)))
+    sys.exit(normalize_model(model, output, dims, memory, brief))
 
 
 @main.command()
@@ -178,7 +222,6 @@ def normalize(model: Path, output: Path, dims: tuple[tuple[str, int], ...], memo
     "inputs",
     multiple=True,
     metavar="NAME=FILE.npy",
-    type=_Binding(click.Path(path_type=Path)),
     help="The array for an input of the model. May be repeated.",
 )
 @click.option("--output-dir", type=click.Path(path_type=Path), help="Write the results into this folder.")
@@ -190,21 +233,21 @@ def normalize(model: Path, output: Path, dims: tuple[tuple[str, int], ...], memo
 @click.option("--order", type=click.Choice(["given", "random"]), default="given", show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Draws the random order.")
 @_MEMORY
-def run(model: Path, memory: float | None, **options: Any) -> None:
+def run(model: Path, memory: int | None, **options: Any) -> None:
     """Run MODEL by the specification, bit for bit or exactly.
 
     In the domain `ieee` the bits are those that the specification names. In `real` nothing is rounded: the
     results are exact fractions (.json) beside the nearest doubles (.npy). A model outside the profile is
-    refused with its findings and exit code 1.
+    refused with its findings and exit code 1; what cannot be read at all has exit code 2.
     """
-    from sonnx.cli.models import RunOptions, run_model  # noqa: PLC0415  see above
+    from sonnx.cli.running import RunOptions, run_model  # noqa: PLC0415  see above
     from sonnx.evaluate.graphs import DEFAULT_MEMORY, Settings  # noqa: PLC0415  see above
 
-    limit = _bytes(memory)
-    names = ("domain", "accumulate", "order", "seed")
-    chosen = {name: options.pop(name) for name in names}
-    settings = Settings(**chosen, memory=limit or DEFAULT_MEMORY)
-    options["dims"] = dict(options["dims"])
     if options["dims"] and not options["normalize"]:
         raise click.UsageError("--dim changes the model; say --normalize too")
-    sys.exit(run_model(model, RunOptions(settings=settings, memory=limit, **options)))
+    for binding in options["inputs"]:
+        if "=" not in binding[1:-1]:
+            raise click.UsageError(f"--input takes NAME=FILE.npy, not {binding!r}")
+    chosen = {name: options.pop(name) for name in ("domain", "accumulate", "order", "seed")}
+    settings = Settings(**chosen, memory=memory or DEFAULT_MEMORY)
+    sys.exit(run_model(model, RunOptions(settings=settings, memory=memory, **options)))

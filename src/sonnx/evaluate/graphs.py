@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from sonnx.model.dtype import IEEE, DType
-from sonnx.model.graph import Graph, Node
+from sonnx.model.graph import Graph, Node, Value
 from sonnx.model.inline import flatten
 from sonnx.model.location import Location
 from sonnx.model.order import given_order, random_order
 from sonnx.model.tensor_type import TensorType
-from sonnx.numeric.arrays import Array, describe, finish, hold, numpy_dtype
+from sonnx.numeric.arrays import Array, RealArray, describe, finish, hold, numpy_dtype
 from sonnx.numeric.environment import require_ieee
 from sonnx.numeric.real import real
 from sonnx.operators import NODE_OPERATORS
@@ -146,42 +146,62 @@ def _held_as(dtype: DType | None, domain: Domain) -> DType | None:
     return DType.REAL if domain == "real" and dtype in IEEE else dtype
 
 
+def require_inputs(values: Sequence[Value], inputs: Mapping[str, Any], domain: Domain) -> None:
+    """Raise InputError where arrays are not what a model takes; their elements are not looked at."""
+    _refuse(_matched(values, inputs, domain)[1], values)
+
+
 def _given(graph: Graph, inputs: Mapping[str, Any], domain: Domain) -> dict[str, Array]:
     """The tensors that are there before the first node: constants and what the caller gives."""
-    wanted = {value.name: value.type for value in graph.inputs}
-    problems = [f"`{name}` is no input of the model" for name in inputs if name not in wanted]
+    arrays, problems = _matched(graph.inputs, inputs, domain)
+    held = [(name, array, graph.types[name]) for name, array in arrays.items()]
+    held += [(constant.name, constant.data, constant.type) for constant in graph.constants]
     tensors: dict[str, Array] = {}
-    for name, kind in wanted.items():
+    for name, array, kind in held:
         try:
-            tensors[name] = _input(name, kind, inputs, domain)
+            tensors[name] = _lifted(name, array, kind, domain)
         except InputError as problem:
             problems.append(str(problem))
-    if problems:
-        known = ", ".join(f"{name}: {kind}" for name, kind in wanted.items()) or "none"
-        raise InputError("\n".join(printable(line) for line in (*problems, f"inputs of the model: {known}")))
-    for constant in graph.constants:
-        tensors[constant.name] = _lifted(constant.name, constant.data, constant.type, domain)
+    _refuse(problems, graph.inputs)
     return tensors
 
 
-def _input(name: str, kind: TensorType, inputs: Mapping[str, Any], domain: Domain) -> Array:
-    if name not in inputs:
-        raise InputError(f"`{name}` is missing; it must be {kind}")
-    found, array = describe(inputs[name])
-    exact = found.dtype is DType.REAL and _held_as(kind.dtype, domain) is DType.REAL
-    if array is None or found.sizes != kind.sizes or not (found.dtype is kind.dtype or exact):
-        raise InputError(f"`{name}` must be {kind}, not {found}; nothing is converted")
-    return array if exact else _lifted(name, array, kind, domain)
+def _refuse(problems: Sequence[str], values: Sequence[Value]) -> None:
+    if problems:
+        known = ", ".join(f"{value.name}: {value.type}" for value in values) or "none"
+        raise InputError("\n".join(printable(line) for line in (*problems, f"inputs of the model: {known}")))
+
+
+def _matched(
+    values: Sequence[Value], inputs: Mapping[str, Any], domain: Domain
+) -> tuple[dict[str, Array], list[str]]:
+    """The arrays that have the types the model takes, and what is wrong with the rest."""
+    if not isinstance(inputs, Mapping):
+        return {}, ["give the inputs by name, as a dict of arrays"]
+    wanted = {value.name: value.type for value in values}
+    problems = [f"`{name}` is no input of the model" for name in inputs if name not in wanted]
+    arrays: dict[str, Array] = {}
+    for name, kind in wanted.items():
+        found, array = describe(inputs.get(name))
+        exact = found.dtype is DType.REAL and _held_as(kind.dtype, domain) is DType.REAL
+        if name not in inputs:
+            problems.append(f"`{name}` is missing; it must be {kind}")
+        elif array is None or found.sizes != kind.sizes or not (found.dtype is kind.dtype or exact):
+            problems.append(f"`{name}` must be {kind}, not {found}; nothing is converted")
+        else:
+            arrays[name] = array
+    return arrays, problems
 
 
 def _lifted(name: str, array: Array, kind: TensorType, domain: Domain) -> Array:
-    if kind.dtype is None or _held_as(kind.dtype, domain) is not DType.REAL:
-        return array if kind.dtype is None else hold(array, kind.dtype)
+    held = _held_as(kind.dtype, domain)
+    if held is not DType.REAL or isinstance(array, RealArray):
+        return array if held is None else hold(array, held)
     try:
         return real(array)
     except ValueError as error:
         reason = str(error).removeprefix("sonnx.real: ")
-        raise InputError(printable(f"`{name}` cannot be taken into the reals: {reason}")) from None
+        raise InputError(f"`{name}` cannot be taken into the reals: {reason}") from None
 
 
 def _require_memory(graph: Graph, order: Sequence[int], settings: Settings) -> None:

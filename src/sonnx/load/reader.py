@@ -60,9 +60,7 @@ def from_bytes(content: bytes, source: str, folder: Path, limits: Limits | None 
     if not content:
         raise _error(source, "not an ONNX file: it is empty", _AGAIN)
     if len(content) > _UNCOUNTED and has_more_fields(content, table_of(ModelProto.DESCRIPTOR), limits.fields):
-        raise _error(
-            source, f"it has more than {limits.fields} entries, which is the limit", "split the model"
-        )
+        raise _error(source, f"it has more entries than the limit of {limits.fields}", "split the model")
     model = ModelProto()
     try:
         model.ParseFromString(content)
@@ -106,15 +104,14 @@ def from_proto(model: ModelProto, source: str, folder: Path, limits: Limits | No
 def _count(model: ModelProto, source: str, limits: Limits) -> None:
     """Refuse a model of more parts than could be judged in reasonable time and memory."""
     graph, functions = model.graph, model.functions
-    tensors = (graph.input, graph.output, graph.value_info, graph.initializer, graph.sparse_initializer)
+    lists = [graph.input, graph.output, graph.value_info, graph.initializer, graph.sparse_initializer]
+    for function in functions:
+        lists += [function.input, function.output, function.value_info]
+    nodes = len(graph.node) + sum(len(function.node) for function in functions)
     for number, most, what in (
         (len(functions), limits.functions, "functions"),
-        (len(graph.node) + sum(len(function.node) for function in functions), limits.nodes, "nodes"),
-        (
-            sum(map(len, tensors)) + sum(len(function.value_info) for function in functions),
-            limits.tensors,
-            "tensors",
-        ),
+        (nodes, limits.nodes, "nodes"),
+        (sum(map(len, lists)), limits.tensors, "tensors"),
     ):
         if number > most:
             raise _error(source, f"it has {number} {what}; the limit is {most}", "split the model")

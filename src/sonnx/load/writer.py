@@ -167,23 +167,25 @@ def _sizes(constant: Constant) -> list[int]:
     return [size for size in constant.type.shape or () if isinstance(size, int)]
 
 
-def _kind(name: str) -> int:
-    if name.upper() not in AttributeProto.AttributeType.keys():  # noqa: SIM118  an enumeration is no mapping
+def _kind(name: str) -> Any:
+    kinds = dict(AttributeProto.AttributeType.items())
+    if name.upper() not in kinds:
         raise ValueError(f"attributes of kind {quoted(name)} cannot be saved: ONNX has no such kind")
-    return int(AttributeProto.AttributeType.Value(name.upper()))
+    return kinds[name.upper()]
 
 
 def _plain(name: str, value: Any) -> AttributeProto:
     if isinstance(value, (tuple, list)) and not value:
         return AttributeProto(name=name, type=AttributeProto.INTS)
     try:
-        return helper.make_attribute(name, list(value) if isinstance(value, tuple) else value)
+        if not isinstance(value, (int, float, str, tuple, list)):
+            raise TypeError
+        return helper.make_attribute(name, value)
     except UnicodeEncodeError:
         raise
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"the attribute {quoted(name)} cannot be saved: no attribute of ONNX holds {quoted(repr(value))}"
-        ) from None
+    except (TypeError, ValueError):
+        problem = f"ONNX has none that is {quoted(repr(value))}"
+        raise ValueError(f"the attribute {quoted(name)} cannot be saved: {problem}") from None
 
 
 def _named(what: str, error: ValueError) -> ValueError:

@@ -12,18 +12,23 @@ from sonnx.normalize.sizes import fix_sizes
 from sonnx.normalize.structure import (
     constants_to_initializers,
     drop_formal_inputs,
+    free_initializers,
     inline_functions,
     remove_unused,
     sort_nodes,
+    write_types_once,
 )
+from sonnx.operators.graph.content import types_agree
 
+# What follows once functions are replaced by their bodies.
 _PASSES: tuple[Callable[[Graph], tuple[Graph, list[Change]]], ...] = (
-    inline_functions,
     constants_to_initializers,
     drop_formal_inputs,
     sort_nodes,
     remove_unused,
     amend_and_infer,
+    write_types_once,
+    free_initializers,
 )
 
 
@@ -33,6 +38,7 @@ _NOT_TO_BE_TOUCHED = {
     "graph.D1",
     "graph.D2",
     "graph.D3",
+    "graph.D8",
     "graph.D9",
     "graph.D12",
     "graph.D13",
@@ -57,13 +63,19 @@ def normalize_graph(graph: Graph, dims: Mapping[str, int] | None = None) -> Norm
 
     Raises ValueError where `dims` names no open size of the model.
     """
+    graph, changes = fix_sizes(graph, dims or {})
     findings = check_graph(graph)
-    if not _NOT_TO_BE_TOUCHED.isdisjoint(finding.rule for finding in findings):
-        return Normalized(graph, (), findings)
+    broken = {finding.rule for finding in findings}
+    if not _NOT_TO_BE_TOUCHED.isdisjoint(broken):
+        return Normalized(graph, tuple(changes), findings)
     scope = graph.scope
     placed = (replace(node, origin=scope.node_location(index)) for index, node in enumerate(graph.nodes))
-    graph, changes = fix_sizes(replace(graph, nodes=tuple(placed)), dims or {})
+    changed, made = inline_functions(replace(graph, nodes=tuple(placed)))
+    # Types that contradict one another; a function's own symbols contradict nothing once it is inlined.
+    if "graph.D11" in broken and any(types_agree(changed)):
+        return Normalized(graph, tuple(changes), findings)
+    changes += made
     for change in _PASSES:
-        graph, made = change(graph)
+        changed, made = change(changed)
         changes += made
-    return Normalized(graph, tuple(changes), check_graph(graph))
+    return Normalized(changed, tuple(changes), check_graph(changed))

@@ -9,13 +9,16 @@ import numpy as np
 from sonnx.check.graphs import node_call
 from sonnx.model.call import Call
 from sonnx.model.graph import Constant, Graph, Node, Value
-from sonnx.model.location import Location
+from sonnx.model.location import Kind, Location
 from sonnx.model.operator import Amendment, ExpandOperand, FillOperand, Operator, WriteAttribute
 from sonnx.model.tensor_type import TensorType
-from sonnx.normalize.changes import Change, fresh
+from sonnx.normalize.changes import Change, Names
+from sonnx.normalize.types import Symbols, closed
 from sonnx.numeric.arrays import held_type
 from sonnx.operators import EXPAND, NODE_OPERATORS
 from sonnx.operators.shared.predicates import written
+
+_OPEN = TensorType(None, None)
 
 
 @dataclass
@@ -25,10 +28,24 @@ class _Work:
     graph: Graph
     types: dict[str, TensorType]
     data: dict[str, Any]
-    taken: set[str]
+    names: Names
+    node_names: Names
+    symbols: Symbols
     nodes: list[Node] = field(default_factory=list)
     constants: list[Constant] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
+    # The tensors whose types were found here.
+    inferred: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, graph: Graph) -> "_Work":
+        """Start with what the model writes; an input's default is no constant of the model."""
+        inputs = {value.name for value in graph.inputs}
+        data = {name: data for name, data in graph.data.items() if name not in inputs}
+        taken = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)}
+        taken |= {name for name, _, _ in graph.declarations()}
+        node_names = Names({node.name for node in graph.nodes})
+        return cls(graph, dict(graph.types), data, Names(taken), node_names, Symbols.of(graph))
 
     def call(self, operator: Operator, node: Node) -> Call:
         """The node as a call, with what is known by now."""
@@ -36,7 +53,7 @@ class _Work:
 
     def add_constant(self, wanted: str, value: Any) -> str:
         """Add an initializer; answers its name."""
-        name = fresh(wanted, self.taken)
+        name = self.names.fresh(wanted)
         kind = TensorType(held_type(value), value.shape)
         self.constants.append(Constant(name, kind, value))
         self.types[name], self.data[name] = kind, value
@@ -49,9 +66,7 @@ class _Work:
 
 def amend_and_infer(graph: Graph) -> tuple[Graph, list[Change]]:
     """Write what operators leave to defaults, put Expand where Where broadcasts, infer and write types."""
-    names = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)}
-    taken = names | {name for name, _, _ in graph.declarations()}
-    work = _Work(graph, dict(graph.types), dict(graph.data), taken)
+    work = _Work.of(graph)
     for index, node in enumerate(graph.nodes):
         location = graph.scope.node_location(index)
         operator = NODE_OPERATORS.get(node.operator) if node.domain == "" else None
@@ -66,28 +81,31 @@ def amend_and_infer(graph: Graph) -> tuple[Graph, list[Change]]:
 
 def _finished(work: _Work) -> Graph:
     graph = work.graph
-    ends = {value.name for value in (*graph.inputs, *graph.outputs)}
-    ends |= {constant.name for constant in (*graph.constants, *work.constants)}
-    made = [name for node in work.nodes for name in node.outputs if name and name not in ends]
-    values = [_typed(work, value) for value in graph.values]
-    new = work.types.keys() - {value.name for value in graph.values}
-    values += [Value(name, work.types[name]) for name in dict.fromkeys(made) if name in new]
+    written = {name for name, _, _ in graph.declarations()} | {constant.name for constant in work.constants}
+    made = [name for node in work.nodes for name in node.outputs if name and name not in written]
+    new = [Value(name, work.types[name]) for name in dict.fromkeys(made) if name in work.types]
     return replace(
         graph,
         nodes=tuple(work.nodes),
         constants=(*graph.constants, *work.constants),
-        values=tuple(values),
-        outputs=tuple(_typed(work, value) for value in graph.outputs),
+        values=(*(_typed(work, value, "tensor") for value in graph.values), *new),
+        outputs=tuple(_typed(work, value, "output") for value in graph.outputs),
     )
 
 
-def _typed(work: _Work, value: Value) -> Value:
-    """What is written stays, right or wrong, unless it leaves something open."""
-    return value if _closed(value.type) else replace(value, type=work.types[value.name])
-
-
-def _closed(kind: TensorType | None) -> bool:
-    return kind is not None and (kind.dtype or kind.foreign) is not None and kind.sizes is not None
+def _typed(work: _Work, value: Value, kind: Kind) -> Value:
+    """What is written stays, right or wrong, unless it only leaves something open."""
+    known = work.types.get(value.name)
+    if closed(value.type) or known is None or not closed(known):
+        return value
+    refined = work.symbols.refined(value.type, known)
+    if refined is None:
+        return value
+    if value.name not in work.inferred:
+        place = Location(kind, value.name, file=work.graph.source)
+        what = f"wrote the type of `{value.name}`: {refined} in place of {value.type}"
+        work.say(place, what, "written elsewhere in the model", "general.R2")
+    return replace(value, type=refined)
 
 
 def _amend(work: _Work, operator: Operator, node: Node, location: Location) -> Node:
@@ -125,9 +143,8 @@ def _expand(
     names = [operand.name for operand in operator.contract.inputs]
     source = node.inputs[names.index(amendment.name)]
     shape = work.add_constant(f"{source}_shape", np.array(amendment.shape, np.int64))
-    target = fresh(f"{source}_expanded", work.taken)
-    names_of_nodes = {other.name for other in (*work.graph.nodes, *work.nodes)}
-    label = fresh(f"{_label(node)}/expand_{amendment.name}", names_of_nodes)
+    target = work.names.fresh(f"{source}_expanded")
+    label = work.node_names.fresh(f"{_label(node)}/expand_{amendment.name}")
     work.nodes.append(
         Node("Expand", (source, shape), (target,), name=label, version=EXPAND.contract.versions[-1])
     )
@@ -149,35 +166,22 @@ def _with_input(operator: Operator, node: Node, name: str, tensor: str) -> Node:
 
 
 def _infer(work: _Work, operator: Operator, node: Node, location: Location) -> None:
-    """Write the types of the outputs where the model leaves them open; a static type is never changed.
+    """Find the types of the outputs where the model leaves them open; a static type is never changed.
 
     Other rules that the node breaks do not matter here: the check of the result names them.
     """
     call = replace(work.call(operator, node), outputs={})
     demanded = {operand.name for operand in operator.contract.inputs if not operand.optional}
-    if not demanded <= call.inputs.keys() or not all(map(_closed, call.inputs.values())):
+    if not demanded <= call.inputs.keys() or not all(map(closed, call.inputs.values())):
         return
     inferred = operator.contract.output_types(call)
     for operand, name in zip(operator.contract.outputs, node.outputs, strict=False):
         said, found = work.types.get(name), inferred[operand.name]
-        if not name or _closed(said) or found.sizes is None or not _compatible(said, found):
+        if not name or closed(said) or found.dtype is None or found.sizes is None or found.sparse:
             continue
-        denotation = said.denotation if said is not None else None
-        work.types[name] = TensorType(found.dtype, found.shape, denotation=denotation)
-        before = f" in place of {said}" if said is not None else ""
-        what = f"wrote the type of `{name}`: {work.types[name]}{before}"
-        work.say(location, what, "inferred", "general.R2")
-
-
-def _compatible(said: TensorType | None, found: TensorType) -> bool:
-    """Tell whether what the model says is only less than what was found, not something else."""
-    if said is None:
-        return True
-    if said.sparse or said.foreign is not None or said.dtype not in (None, found.dtype):
-        return False
-    if said.shape is None:
-        return True
-    sizes = found.shape or ()
-    if len(said.shape) != len(sizes):
-        return False
-    return all(not isinstance(a, int) or a == b for a, b in zip(said.shape, sizes, strict=True))
+        refined = work.symbols.refined(said or _OPEN, found)
+        if refined is not None:
+            work.types[name] = refined
+            work.inferred.add(name)
+            before = f" in place of {said}" if said is not None else ""
+            work.say(location, f"wrote the type of `{name}`: {refined}{before}", "inferred", "general.R2")

@@ -1,18 +1,22 @@
 """Changes to how nodes and tensors hang together: functions, constants, order, what nobody uses."""
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sonnx.model.dtype import DType
-from sonnx.model.graph import Constant, Graph, Node
-from sonnx.model.inline import flatten
+from sonnx.model.graph import Constant, Graph, Node, Value
+from sonnx.model.inline import Flat, flatten
 from sonnx.model.location import Location
 from sonnx.model.order import contributing, given_order
 from sonnx.model.tensor_type import TensorType
-from sonnx.normalize.changes import Change, fresh, listed
+from sonnx.normalize.changes import Change, Names, listed
+from sonnx.normalize.types import closed, less, without_symbols
 from sonnx.numeric.arrays import numpy_dtype
+from sonnx.operators.shared.predicates import is_integer
 
 Changed = tuple[Graph, list[Change]]
 
@@ -25,14 +29,13 @@ def inline_functions(graph: Graph) -> Changed:
     if not graph.functions:
         return graph, []
     flat = flatten(graph)
-    taken = {location.name for location in flat.locations if location.inside is None}
-    nodes = [
+    names = Names({location.name for location in flat.locations if location.inside is None})
+    nodes = tuple(
         node
         if location.inside is None
-        else replace(node, name=fresh(_node_name(location), taken), origin=location)
+        else replace(node, name=names.fresh(_node_name(location)), origin=location)
         for node, location in zip(flat.graph.nodes, flat.locations, strict=True)
-    ]
-    used = {node.domain for node in nodes} | {""}
+    )
     functions = {function.key for function in graph.functions}
     changes = [
         Change(
@@ -47,8 +50,38 @@ def inline_functions(graph: Graph) -> Changed:
     if not changes:
         what = f"removed {listed(function.name for function in graph.functions)}"
         changes.append(Change(graph.location, what, "no node calls these functions", "graph.D4"))
-    opsets = tuple(entry for entry in graph.opsets if entry[0] in used)
-    return replace(flat.graph, nodes=tuple(nodes), opsets=opsets), changes
+    return replace(
+        flat.graph, nodes=nodes, values=_written_values(graph, flat), opsets=_opsets(graph, nodes)
+    ), changes
+
+
+def _written_values(graph: Graph, flat: Flat) -> tuple[Value, ...]:
+    """The types that the graph and its functions write; nothing that could contradict another is dropped."""
+    inner = flat.graph.values[len(graph.values) :]
+    claims = [without_symbols(Value(name, kind)) for name, kind, _ in flat.claims]
+    types = flat.graph.types
+    telling = [value for value in claims if not _told(value.type, types.get(value.name))]
+    return (*graph.values, *map(without_symbols, inner), *telling)
+
+
+def _told(said: TensorType, known: TensorType | None) -> bool:
+    if known is None or not closed(known):
+        return said == TensorType(None, None)
+    return less(said, known) and said.denotation in (None, known.denotation)
+
+
+def _opsets(graph: Graph, nodes: Sequence[Node]) -> tuple[tuple[str, int], ...]:
+    """The operator sets of the nodes; those that functions alone import come with their bodies.
+
+    ONNX demands that an operator of a function means the same in the version that the model imports.
+    """
+    used = {node.domain for node in nodes} | {""}
+    imported = dict(graph.opsets)
+    added: dict[str, int] = {}
+    for domain, version in (entry for function in graph.functions for entry in function.opsets):
+        if domain not in imported:
+            added[domain] = max(version, added.get(domain, version))
+    return tuple((domain, version) for domain, version in (imported | added).items() if domain in used)
 
 
 def _node_name(location: Location) -> str:
@@ -86,6 +119,18 @@ _CONSTANTS = {
 }
 
 
+def _is_text(value: object) -> bool:
+    """Bytes of a file that are no UTF-8 are held as lone surrogates, and are no text."""
+    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+_ELEMENTS: dict[DType, Callable[[object], bool]] = {
+    DType.FLOAT: lambda value: isinstance(value, float),
+    DType.INT64: is_integer,
+    DType.STRING: _is_text,
+}
+
+
 def _constant(node: Node) -> Constant | None:
     if node.operator != "Constant" or node.domain or node.repeated or len(node.outputs) != 1:
         return None
@@ -99,11 +144,10 @@ def _constant(node: Node) -> Constant | None:
 
 def _listed_constant(output: str, name: str, value: Any) -> Constant | None:
     dtype, rank = _CONSTANTS.get(name, (None, 0))
-    kinds: dict[DType, type] = {DType.FLOAT: float, DType.INT64: int, DType.STRING: str}
     elements = value if isinstance(value, tuple) else (value,)
     if dtype is None or isinstance(value, tuple) != (rank == 1):
         return None
-    if not all(isinstance(element, kinds[dtype]) for element in elements):
+    if not all(map(_ELEMENTS[dtype], elements)):
         return None
     data = np.empty(len(elements), numpy_dtype(dtype))
     data[:] = elements
@@ -141,13 +185,14 @@ def remove_unused(graph: Graph) -> Changed:
     if idle:
         what = f"removed the initializers {listed(idle)}"
         changes.append(Change(graph.location, what, "no node takes them", "graph.D4"))
-    kept = taken | {name for node in nodes for name in node.outputs}
+    made = {name for node in nodes for name in node.outputs}
+    gone = {name for node in graph.nodes for name in node.outputs}.union(idle) - made - {""}
     return (
         replace(
             graph,
             nodes=nodes,
             constants=tuple(constant for constant in graph.constants if constant.name in taken),
-            values=tuple(value for value in graph.values if value.name in kept),
+            values=tuple(value for value in graph.values if value.name not in gone),
         ),
         changes,
     )
@@ -158,17 +203,43 @@ def drop_formal_inputs(graph: Graph) -> Changed:
 
     In newer files such an input has a default value on purpose, and taking it away would change the model.
     """
-    if graph.ir_version >= _FREE_INITIALIZERS:
-        return graph, []
     constants = {constant.name for constant in graph.constants}
-    formal = [value.name for value in graph.inputs if value.name in constants]
-    if not formal:
+    formal = [value for value in graph.inputs if value.name in constants]
+    if graph.ir_version >= _FREE_INITIALIZERS or not formal:
         return graph, []
     change = Change(
         graph.location,
-        f"took the initializers {listed(formal)} out of the inputs",
+        f"took the initializers {listed(value.name for value in formal)} out of the inputs",
         f"version {graph.ir_version} of ONNX's format demanded to list them there",
         "graph.D10",
     )
     inputs = tuple(value for value in graph.inputs if value.name not in constants)
-    return replace(graph, inputs=inputs, ir_version=_FREE_INITIALIZERS), [change]
+    # An initializer's own type has no place for the names of axes.
+    denoted = tuple(value for value in formal if value.type.denotation is not None)
+    return replace(graph, inputs=inputs, values=(*graph.values, *denoted)), [change]
+
+
+def free_initializers(graph: Graph) -> Changed:
+    """Write the first version of the format that has initializers that are no inputs, if there are any."""
+    inputs = {value.name for value in graph.inputs}
+    free = any(constant.name not in inputs for constant in graph.constants)
+    if graph.ir_version >= _FREE_INITIALIZERS or not free:
+        return graph, []
+    change = Change(
+        graph.location,
+        f"wrote version {_FREE_INITIALIZERS} of ONNX's format in place of {graph.ir_version}",
+        "the first one in which initializers need not be inputs",
+        "graph.D9",
+    )
+    return replace(graph, ir_version=_FREE_INITIALIZERS), [change]
+
+
+def write_types_once(graph: Graph) -> Changed:
+    """Drop what repeats the written type of a tensor between nodes, word for word."""
+    values = tuple(dict.fromkeys(graph.values))
+    if len(values) == len(graph.values):
+        return graph, []
+    names = [value.name for value, times in Counter(graph.values).items() if times > 1]
+    what = f"wrote the types of {listed(names)} once"
+    change = Change(graph.location, what, "they were written several times, alike", "graph.D11")
+    return replace(graph, values=values), [change]

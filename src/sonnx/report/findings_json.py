@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sonnx.model.location import Location
@@ -10,13 +10,14 @@ from sonnx.model.rule import Finding
 from sonnx.report.text import location_text, printable
 
 # Names of a model may be as long as its file, and one may stand in thousands of findings.
-_LONGEST = 1000
+LONGEST_NAME = 200
+_LONGEST_TEXT = 1000
 
 
 def findings_json(findings: Sequence[Finding], *, file: str, sha256: str, size: int, version: str) -> str:
     """Write `findings_document` as text; it is pure ASCII, whatever the model's names are."""
     document = findings_document(findings, file=file, sha256=sha256, size=size, version=version)
-    return json.dumps(document, indent=2) + "\n"
+    return json_text(document, 2)
 
 
 def findings_document(
@@ -25,43 +26,69 @@ def findings_document(
     """Give the verdict on a model, and every finding with its place and values.
 
     Names stand as the model has them, except that lone surrogates, which no UTF-8 can hold, are written
-    as escapes, and that text beyond 1000 characters is cut.
+    as escapes, and that names beyond 200 characters are cut; so is any text beyond 1000.
     """
-    document: dict[str, Any] = {
+    # By identity: thousands of places may lie in one call, which need not be held anew for each.
+    parts: dict[int, dict[str, Any]] = {}
+    return {
         "tool": "sonnx",
         "version": version,
-        "file": file,
+        "file": _sound(file),
         "size": size,
         "sha256": sha256,
         "conforms": not findings,
         "counts": dict(Counter(finding.rule for finding in findings)),
-        "findings": [_finding(finding) for finding in findings],
+        "findings": [_finding(finding, parts) for finding in findings],
     }
-    return {key: _sound(value) for key, value in document.items()}
 
 
-def place_text(finding: Finding) -> str:
+def json_text(document: Any, levels: int) -> str:
+    """Write JSON for programs that people can read as well: what lies below `levels` is on one line."""
+    return "".join(_written(document, levels, "\n")) + "\n"
+
+
+def _written(value: Any, levels: int, line: str) -> Iterator[str]:
+    if levels == 0 or not value or not isinstance(value, dict | list):
+        yield json.dumps(value)
+        return
+    inner = f"{line}  "
+    if isinstance(value, dict):
+        entries = [(f"{json.dumps(key)}: ", entry) for key, entry in value.items()]
+    else:
+        entries = [("", entry) for entry in value]
+    yield "{" if isinstance(value, dict) else "["
+    for index, (key, entry) in enumerate(entries):
+        yield f"{',' if index else ''}{inner}{key}"
+        yield from _written(entry, levels - 1, inner)
+    yield f"{line}{'}' if isinstance(value, dict) else ']'}"
+
+
+def _place_text(finding: Finding) -> str:
     """Say where a finding is, fit to be shown."""
     location = finding.location
     return printable(cut(location_text(location) if location else f"call of {finding.operator}"))
 
 
-def cut(text: str, most: int = _LONGEST) -> str:
+def cut(text: str, most: int = _LONGEST_TEXT) -> str:
     """Leave out what is beyond the given number of characters, and say so."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} more characters)"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    parts = finding.location.path if finding.location else ()
+def _finding(finding: Finding, parts: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    path = finding.location.path if finding.location else ()
+    for part in path:
+        if id(part) not in parts:
+            parts[id(part)] = _part(part)
     return {
         "rule": finding.rule,
         "statement": finding.statement,
-        "operator": finding.operator,
-        "location": {"text": place_text(finding), "parts": [_part(part) for part in parts]},
+        "operator": _name(finding.operator),
+        "location": {"text": _place_text(finding), "parts": [parts[id(part)] for part in path]},
         "values": [
-            {"name": shown.name, "value": shown.value, "note": shown.note} for shown in finding.values
+            {"name": _text(shown.name), "value": _text(shown.value), "note": _text(shown.note)}
+            for shown in finding.values
         ],
-        "help": finding.help,
+        "help": _text(finding.help),
         "page": finding.page,
         "more": f"sonnx explain {finding.rule}",
     }
@@ -69,15 +96,17 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _part(part: Location) -> dict[str, Any]:
     operator = part.operator if part.kind == "node" else ""
-    return {"kind": part.kind, "name": part.name, "index": part.index, "operator": operator}
+    return {"kind": part.kind, "name": _name(part.name), "index": part.index, "operator": _name(operator)}
 
 
-def _sound(value: Any) -> Any:
-    """Make every text below a value one that any reader of JSON takes."""
-    if isinstance(value, str):
-        return cut(value).encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, list):
-        return [_sound(element) for element in value]
-    if isinstance(value, dict):
-        return {key: _sound(element) for key, element in value.items()}
-    return value
+def _name(text: str) -> str:
+    return _sound(cut(text, LONGEST_NAME))
+
+
+def _text(text: str) -> str:
+    return _sound(cut(text))
+
+
+def _sound(text: str) -> str:
+    """Make a text one that any reader of JSON takes."""
+    return text.encode("utf-8", "backslashreplace").decode()

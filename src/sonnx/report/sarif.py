@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from sonnx.model.location import Location
 from sonnx.model.rule import AnyRule, Finding
-from sonnx.report.findings_json import cut
+from sonnx.report.findings_json import LONGEST_NAME, cut, json_text
 from sonnx.report.text import printable
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -26,7 +26,7 @@ def sarif(
 ) -> str:
     """Write `sarif_document` as text; it is pure ASCII, whatever the model's names are."""
     document = sarif_document(findings, rules, file=file, sha256=sha256, size=size, version=version)
-    return json.dumps(document, indent=2) + "\n"
+    return json_text(document, 6)
 
 
 def sarif_document(
@@ -128,35 +128,37 @@ class _Places:
         """Start with none."""
         self.listed: list[Object] = []
         self._indices: dict[str, int] = {}
+        # By identity: thousands of places may lie in one call, which need not be written anew for each.
+        self._known: dict[int, Object] = {}
 
     def add(self, location: Location) -> Object:
         """Refer to a location, which is listed now if it was not before."""
-        outer: Object = {}
         for part in location.path:
-            place = _place(part, outer)
-            key = json.dumps(place)
-            if key not in self._indices:
-                self._indices[key] = len(self.listed)
-                self.listed.append(place)
-            outer = {**place, "index": self._indices[key]}
-        return {key: outer[key] for key in ("index", "name", "fullyQualifiedName", "kind")}
+            if id(part) not in self._known:
+                self._known[id(part)] = self._add(part)
+        return dict(self._known[id(location)])
+
+    def _add(self, part: Location) -> Object:
+        place = _place(part, self._known[id(part.inside)] if part.inside else None)
+        index = self._indices.setdefault(json.dumps(place), len(self.listed))
+        if index == len(self.listed):
+            self.listed.append(place)
+        return {"index": index, **{key: place[key] for key in ("name", "fullyQualifiedName", "kind")}}
 
 
-def _place(part: Location, outer: Object) -> Object:
-    name = printable(cut(_name(part)))
-    if not outer:
-        place: Object = {"name": name, "fullyQualifiedName": name, "kind": part.kind}
-    else:
-        whole = cut(f"{outer['fullyQualifiedName']}/{name}")
-        place = {
-            "name": name,
-            "fullyQualifiedName": whole,
-            "kind": part.kind,
-            "parentIndex": outer["index"],
-        }
+def _place(part: Location, outer: Object | None) -> Object:
+    name = _shown_name(_name(part))
+    place: Object = {"name": name, "fullyQualifiedName": name, "kind": part.kind}
+    if outer is not None:
+        place["fullyQualifiedName"] = cut(f"{outer['fullyQualifiedName']}/{name}")
+        place["parentIndex"] = outer["index"]
     if part.kind == "node":
-        place["properties"] = {"index": part.index, "operator": printable(cut(part.operator))}
+        place["properties"] = {"index": part.index, "operator": _shown_name(part.operator)}
     return place
+
+
+def _shown_name(name: str) -> str:
+    return printable(cut(name, LONGEST_NAME))
 
 
 def _name(part: Location) -> str:

@@ -9,6 +9,15 @@ from sonnx.model.location import Location
 from sonnx.model.rule import Finding
 
 
+# Names that are longer are cut; a model can hold names of any length.
+LONGEST_NAME = 200
+
+
+def cut(text: str, most: int) -> str:
+    """Leave out what is beyond the given number of characters, and say so."""
+    return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} more characters)"
+
+
 def findings_text(findings: Sequence[Finding]) -> str:
     """Print findings one after the other: rule, place, values, help, where to read more."""
     return "\n\n".join(map(finding_text, findings))
@@ -33,17 +42,18 @@ def _part_text(part: Location) -> str:
     if part.kind == "model":
         return "the model"
     index = "" if part.index is None else f" {part.index}"
-    name = f" `{part.name}`" if part.name else ""
-    operator = f" ({part.operator})" if part.kind == "node" else ""
+    name = f" `{cut(part.name, LONGEST_NAME)}`" if part.name else ""
+    operator = f" ({cut(part.operator, LONGEST_NAME)})" if part.kind == "node" else ""
     return f"{part.kind}{index}{name}{operator}"
 
 
 def _values(finding: Finding) -> list[str]:
-    names = max((len(value.name) for value in finding.values), default=0)
-    texts = max((len(value.value) for value in finding.values if value.note), default=0)
+    shown = [[cut(text, LONGEST_NAME) for text in (v.name, v.value, v.note)] for v in finding.values]
+    names = max((len(name) for name, _, _ in shown), default=0)
+    texts = max((len(value) for _, value, note in shown if note), default=0)
     return [
-        f"   {value.name:<{names}} {_relation(value.value)} {value.value:<{texts}}   {value.note}".rstrip()
-        for value in finding.values
+        f"   {name:<{names}} {_relation(value)} {value:<{texts}}   {note}".rstrip()
+        for name, value, note in shown
     ]
 
 
@@ -54,6 +64,8 @@ def _relation(value: str) -> str:
 
 def printable(line: str) -> str:
     """Show control and other unprintable characters as escapes instead of sending them to a terminal."""
+    if line.isprintable():
+        return line
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 

@@ -54,6 +54,8 @@ def _padding(call: Call, given: dict[str, Any], W: tuple[int, ...]) -> Sequence[
         return ()
     why = f"what auto_pad = {mode} stands for on an input of {X[2]} lines and {X[3]} columns (D-CONV-8)"
     pads = resolve(mode, X[2:], W[2:], strides, dilations)
+    if integers(pads) is None:  # more than an attribute can hold
+        return ()
     return (
         WriteAttribute("pads", pads, why, "conv.auto_pad.C1"),
         WriteAttribute("auto_pad", "NOTSET", "the pads are written", "conv.auto_pad.C1"),

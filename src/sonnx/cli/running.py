@@ -1,0 +1,152 @@
+"""What `sonnx run` does. Nothing of a model is printed raw."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from sonnx.api import Graph, load
+from sonnx.cli.models import refuse
+from sonnx.cli.terminal import CONFORMS, FINDINGS, UNREADABLE, fail, say
+from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, execute
+from sonnx.load.arrays import array_digest, doubles, read_array, write_array
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import Array, describe
+from sonnx.numeric.environment import NotIeeeError
+from sonnx.operators.shared.predicates import count
+from sonnx.report.text import location_text, printable
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What `sonnx run` was asked for; each of `inputs` is `NAME=FILE`."""
+
+    inputs: Sequence[str]
+    output_dir: Path | None
+    normalize: bool
+    dims: Mapping[str, int]
+    trace: bool
+    settings: Settings
+    memory: int | None
+
+
+def run_model(path: Path, options: RunOptions) -> int:
+    """Run a model on arrays from files; print, and if asked write, what it computes."""
+    try:
+        graph = load(path, memory=options.memory)
+        if options.normalize:
+            graph = graph.normalize(options.dims)
+        if graph.check():
+            advice = "" if options.normalize else "; `--normalize` makes explicit what it can"
+            refuse(path, graph, f"it was not run{advice}")
+            return FINDINGS
+        if graph.changes:
+            say(f"normalized: {count(len(graph.changes), 'change')}, which `sonnx normalize` lists")
+        arrays = _read_inputs(graph, options.inputs)
+        _show(_executed(graph, arrays, options), options)
+    except InputError as problem:
+        return _fail_lines(str(problem))
+    except MemoryLimitError as problem:
+        return fail(f"{problem} (--memory)")
+    except (NotIeeeError, ValueError) as problem:  # also a LoadError or an ArrayFileError
+        return fail(str(problem))
+    except OSError as problem:
+        return fail(f"{problem.filename or 'writing'}: {problem.strerror}")
+    return CONFORMS
+
+
+def _fail_lines(problem: str) -> int:
+    """Say what is wrong with the inputs, one line for each; names are escaped, so no line is forged."""
+    say("\n".join(printable(line) for line in f"error: {problem}".split("\n")), error=True)
+    return UNREADABLE
+
+
+def _read_inputs(graph: Graph, bindings: Sequence[str]) -> dict[str, Array]:
+    types = {value.name: value.type for value in graph.inputs}
+    files: dict[str, Path] = {}
+    for binding in bindings:
+        name, file = _bound(binding, types)
+        if name in files:
+            raise ValueError(f"the input `{name}` is given twice")
+        files[name] = file
+    return {name: read_array(file, types[name]) for name, file in files.items()}
+
+
+def _bound(binding: str, types: Mapping[str, TensorType]) -> tuple[str, Path]:
+    """The input and the file that a `NAME=FILE` means; names as well as files may hold `=`."""
+    places = [place for place, character in enumerate(binding) if character == "="]
+    fitting = [place for place in places if binding[:place] in types]
+    if len(fitting) > 1:
+        raise ValueError(f"{binding!r} could mean several inputs of the model; rename the file")
+    if not fitting:
+        known = ", ".join(f"{printable(name)}: {kind}" for name, kind in types.items()) or "none"
+        name = printable(binding.partition("=")[0])
+        raise InputError(f"`{name}` is no input of the model\ninputs of the model: {known}")
+    return binding[: fitting[0]], Path(binding[fitting[0] + 1 :])
+
+
+def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) -> dict[str, Array]:
+    if options.output_dir is not None:
+        options.output_dir.mkdir(parents=True, exist_ok=True)
+    if options.trace:
+        return execute(graph, arrays, options.settings, _tracer(options))
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return execute(graph, arrays, options.settings)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("running", total=len(graph.nodes))
+
+        def advance(step: Step) -> None:
+            progress.update(task, completed=step.number, total=step.total)
+
+        return execute(graph, arrays, options.settings, advance)
+
+
+def _tracer(options: RunOptions) -> Callable[[Step], None]:
+    """Print every node as it is executed; with a folder for results, its tensors are written there too."""
+    folder = None if options.output_dir is None else options.output_dir / "trace"
+    if folder is not None:
+        folder.mkdir(exist_ok=True)
+
+    def trace(step: Step) -> None:
+        say(printable(f"{step.number}/{step.total}  {location_text(step.location)}"))
+        for name, array in step.results.items():
+            say(f"   {_summary(name, array)}")
+            if folder is not None:
+                write_array(folder, f"{step.number:05d}-{name}", array)
+
+    return trace
+
+
+def _summary(name: str, array: Array) -> str:
+    """One line about a tensor: its type, its range, and the digest of its elements."""
+    kind, _ = describe(array)
+    return printable(f"{name}: {kind}  {_range(doubles(array))}sha256 {array_digest(array)[:16]}")
+
+
+def _range(array: Array) -> str:
+    """The smallest and largest finite elements, and how many are not finite; nothing for text."""
+    if array.dtype.kind in "OUc" or array.size == 0:
+        return ""
+    if array.dtype == np.dtype(bool):
+        return f"{np.count_nonzero(array)} of {array.size} true  "
+    finite = array[np.isfinite(array)]
+    ends = f"{finite.min()} to {finite.max()}" if finite.size else "nothing finite"
+    others = [(np.count_nonzero(np.isnan(array)), "NaN"), (np.count_nonzero(np.isinf(array)), "infinite")]
+    return ", ".join([ends, *(f"{number} {what}" for number, what in others if number)]) + "  "
+
+
+def _show(results: Mapping[str, Array], options: RunOptions) -> None:
+    settings = options.settings
+    sums = f", sums {settings.accumulate}" if settings.domain == "ieee" else ""
+    order = settings.order if settings.order == "given" else f"random, seed {settings.seed}"
+    say(f"domain {settings.domain}{sums}, order {order}")
+    for name, array in results.items():
+        say(_summary(name, array))
+        if options.output_dir is not None:
+            for file in write_array(options.output_dir, name, array):
+                say(printable(f"   written to {file}"))

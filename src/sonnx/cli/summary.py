@@ -1,0 +1,115 @@
+"""Many findings or changes on one page: one line per rule."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from shlex import quote
+
+from sonnx.api import Graph
+from sonnx.model.location import Location
+from sonnx.model.rule import Finding
+from sonnx.normalize.changes import Change
+from sonnx.normalize.sizes import open_sizes
+from sonnx.operators.shared.predicates import count
+from sonnx.report.text import location_text, printable
+
+# Beyond these it is not told what normalizing would leave: that takes longer than the check itself.
+_MOST_FINDINGS = 2000
+_MOST_NODES = 2000
+_WIDTH = 110
+_MOST_SIZES = 8
+
+
+def findings_summary(findings: Sequence[Finding], left: Mapping[str, int] | None) -> str:
+    """List how often each rule is broken, where first, and how often still after normalizing."""
+    number = Counter(finding.rule for finding in findings)
+    first = {finding.rule: _place(finding.location) for finding in reversed(findings)}
+    new = [rule for rule in left or () if rule not in number]
+    head = ["rule", "findings", *(["left by normalize"] if left is not None else []), "first place"]
+    rows = [
+        [
+            rule,
+            str(number[rule]),
+            *([str(left.get(rule, 0))] if left is not None else []),
+            first.get(rule, ""),
+        ]
+        for rule in (*number, *new)
+    ]
+    return _table(head, rows)
+
+
+def changes_summary(changes: Sequence[Change]) -> str:
+    """List how many changes each rule asked for, and the first of them."""
+    number = Counter(change.rule for change in changes)
+    first = {change.rule: f"{_place(change.location)}: {change.what}" for change in reversed(changes)}
+    return _table(
+        ["rule", "changes", "first change"], [[rule, str(number[rule]), first[rule]] for rule in number]
+    )
+
+
+def trial_sizes(graph: Graph) -> dict[str, int]:
+    """One for the size of the batch, where nothing else is open; nothing where a guess would mean more."""
+    batches = {
+        value.type.shape[0] or f"{value.name}[0]": 1
+        for value in graph.inputs
+        if value.type.shape and not isinstance(value.type.shape[0], int)
+    }
+    return {str(name): 1 for name in batches} if batches.keys() == set(open_sizes(graph)) else {}
+
+
+def left_by_normalize(
+    graph: Graph, findings: Sequence[Finding], dims: Mapping[str, int]
+) -> Mapping[str, int] | None:
+    """How often each rule is still broken after normalizing; None where that takes long to find out."""
+    nodes = len(graph.nodes) + sum(len(function.nodes) for function in graph.functions)
+    if len(findings) > _MOST_FINDINGS or nodes > _MOST_NODES:
+        return None
+    return Counter(finding.rule for finding in graph.normalize(dims).check())
+
+
+def advice(
+    graph: Graph, findings: Sequence[Finding], left: Mapping[str, int] | None, dims: Mapping[str, int]
+) -> list[str]:
+    """Say what `sonnx normalize` can do for a model with findings."""
+    number = len(findings) if left is None else sum(left.values())
+    command = " ".join(["sonnx normalize", *_options(dims)])
+    if number == 0:
+        return [printable(f"help: `{command}` mends all of this")]
+    lines = [f"help: `{command}` leaves {count(number, 'finding')}"] if number < len(findings) else []
+    return [*map(printable, lines), *open_sizes_advice(graph)]
+
+
+def _options(dims: Mapping[str, int | str]) -> list[str]:
+    """The sizes as options; people paste them into a shell, and the names are those of a stranger's model."""
+    return [f"--dim {quote(f'{name}={size}')}" for name, size in dims.items() if len(name) <= _WIDTH][
+        :_MOST_SIZES
+    ]
+
+
+def open_sizes_advice(graph: Graph) -> list[str]:
+    """Say how open sizes are fixed, if there are any."""
+    sizes = open_sizes(graph)
+    options = _options(dict.fromkeys(sizes, "SIZE"))
+    more = "" if len(options) == len(sizes) else f" and {len(sizes) - len(options)} more"
+    text = f"help: open sizes of the inputs can be fixed with {' '.join(options)}{more}"
+    return [printable(text)] if sizes else []
+
+
+def _place(location: Location | None) -> str:
+    """A place without its file, which is the same for all."""
+    return "" if location is None else location_text(replace(location, file=""))
+
+
+def _table(head: list[str], rows: Iterable[list[str]]) -> str:
+    """Columns side by side: names, numbers, and a last one that takes the room that is left."""
+    lines = [head, *([printable(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
+    room = max(_WIDTH - sum(widths) - 2 * len(widths), 40)
+    return "\n".join(_row(line, widths, room) for line in lines)
+
+
+def _row(cells: list[str], widths: list[int], room: int) -> str:
+    name, *numbers, last = cells
+    shown = last if len(last) <= room else f"{last[: room - 3]}..."
+    right = [f"{number:>{width}}" for number, width in zip(numbers, widths[1:], strict=True)]
+    return "  ".join([f"{name:<{widths[0]}}", *right, shown]).rstrip()

@@ -1,0 +1,72 @@
+"""Examples of rules as ONNX files."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sonnx.load.reader import load
+from sonnx.load.writer import save
+from sonnx.model.call import ABSENT, Call
+from sonnx.model.graph import Constant, Graph, Node, Value
+from sonnx.model.operator import Contract, Operand
+from sonnx.model.tensor_type import TensorType, tensor_type
+from sonnx.operators import operator
+
+NUMPY = {"int32": np.int32, "int64": np.int64}
+
+
+def graph_of(example: Call, opset: int = 22) -> Graph:
+    """A model of one node: the operands are inputs of the graph named as operands, constants are held."""
+    contract = operator(example.operator).contract
+    modes = {attribute.name for attribute in contract.attributes if attribute.mode}
+    attributes = {
+        name: value for name, value in example.attributes.items() if value is not ABSENT and name not in modes
+    }
+    outputs = tuple(_outputs(contract, example))
+    return Graph(
+        "example",
+        tuple(Value(name, kind) for name, kind in example.inputs.items() if name not in example.constants),
+        outputs,
+        (
+            Node(
+                contract.name,
+                tuple(_in_order(contract.inputs, example)),
+                tuple(value.name for value in outputs),
+                attributes,
+            ),
+        ),
+        tuple(_constant(name, example.inputs[name], held) for name, held in example.constants.items()),
+        opsets=(("", opset),),
+    )
+
+
+def _in_order(operands: Iterable[Operand], example: Call) -> list[str]:
+    """Operands as a node lists them: absent ones are empty, and those at the end are left out."""
+    if any(operand.variadic for operand in operands):
+        return list(example.inputs)
+    names = [operand.name if operand.name in example.inputs else "" for operand in operands]
+    while names and not names[-1]:
+        names.pop()
+    return names
+
+
+def _outputs(contract: Contract, example: Call) -> Iterable[Value]:
+    """The declared outputs, else those that the operator's shape rule gives, else a scalar."""
+    given = contract.output_types(example)
+    for name, kind in (given | dict(example.outputs)).items():
+        static = kind.dtype is not None and kind.sizes is not None and not kind.sparse
+        yield Value(name, kind if static or name in example.outputs else tensor_type("float[]"))
+
+
+def _constant(name: str, kind: TensorType, held: tuple[Any, ...]) -> Constant:
+    assert kind.dtype is not None
+    return Constant(name, kind, np.array(held, NUMPY[kind.dtype]))
+
+
+def through_a_file(graph: Graph, folder: Path) -> Graph:
+    """The graph as it comes back from an ONNX file."""
+    path = folder / "example.onnx"
+    save(graph, path, stubs=True)
+    return load(path)
