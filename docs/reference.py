@@ -36,10 +36,10 @@ GROUPS = (
     ),
     Group(
         "ONNX backend",
-        "The interface by which tools drive [ONNX backends](models.md#onnx-backend).",
+        "The interface by which tools drive [ONNX backends](models.md#onnx-backend). `run_model(model, inputs, "
+        'device="CPU")`, which it takes over from ONNX, is `prepare` and then `run`.',
         (
             "backend.prepare",
-            "backend.run_model",
             "backend.run_node",
             "backend.is_compatible",
             "backend.supports_device",
@@ -106,7 +106,8 @@ def _entry(name: str, value: Any, head: str) -> str:
 def _methods(value: Any) -> list[str]:
     """The public methods that a class itself defines, in the order of the code."""
     own = vars(value) if inspect.isclass(value) else ()
-    return [name for name in own if not name.startswith("_") and inspect.isroutine(getattr(value, name))]
+    public = ((name, getattr(value, name)) for name in own if not name.startswith("_"))
+    return [name for name, found in public if inspect.isfunction(found) or inspect.ismethod(found)]
 
 
 def signature(name: str, value: Any) -> str:

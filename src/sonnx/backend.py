@@ -19,9 +19,10 @@ from onnx.defs import onnx_opset_version
 from sonnx.evaluate.graphs import InputError, Settings, execute, require_inputs
 from sonnx.load.reader import from_proto
 from sonnx.load.types import TO_ONNX
-from sonnx.model.graph import Constant, Graph
+from sonnx.model.graph import Constant, Graph, Node
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding, RuleError
+from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.graphs import normalize_graph
 from sonnx.normalize.sizes import fix_sizes, open_sizes
 from sonnx.numeric.arrays import describe
@@ -33,7 +34,7 @@ from sonnx.report.text import findings_text, printable
 _TOLERATED = {"conv.group.C1", "conv.group.D1"}
 # What the arrays of a run decide.
 _DECIDED_BY_ARRAYS = {"general.R2", "expand.shape.D3"}
-# Sizes that inputs of unknown size could have: one for which shapes broadcast, and ones that kernels fit into.
+# Sizes that open ones could be: one with which every shape broadcasts, and ones that kernels fit into.
 _TRIAL_SIZES = (1, 32, 1024)
 # A model in memory has no folder in which external data could lie.
 _NO_FOLDER = Path("/dev/null")
@@ -138,7 +139,7 @@ def _by_name(names: Sequence[str], inputs: Any, taker: str) -> dict[str, Any]:
 
 def _value(name: str, array: Any) -> Any:
     kind, _ = describe(array)
-    if kind.dtype not in TO_ONNX:
+    if kind.dtype is None or kind.dtype not in TO_ONNX:
         raise InputError(printable(f"`{name}` has the type {kind}, which no ONNX model has"))
     return helper.make_tensor_value_info(name, TO_ONNX[kind.dtype], kind.sizes)
 
@@ -188,20 +189,36 @@ def _conforming(graph: Graph) -> Graph:
 def _refused(graph: Graph, size: int) -> Iterator[tuple[str, Location | None]]:
     """The rules that keep the model from running if every open size were this one, and where."""
     done = normalize_graph(graph, dict.fromkeys(open_sizes(graph), size))
+    types = done.graph.types
+    undecided = {
+        place
+        for place, node in _located(done.graph)
+        if not all(name in types and types[name].sizes is not None for name in node.inputs if name)
+    }
     for finding in done.findings:
-        if finding.rule not in _DECIDED_BY_ARRAYS and not _tolerated(done.graph, finding):
+        decided = finding.rule.startswith("graph.") or finding.location not in undecided
+        if decided and finding.rule not in _DECIDED_BY_ARRAYS and not _tolerated(done.graph, finding):
             yield finding.rule, finding.location
+
+
+def _located(graph: Graph) -> Iterator[tuple[Location, Node]]:
+    scope = graph.scope
+    return ((scope.node_location(index), node) for index, node in enumerate(graph.nodes))
 
 
 def _tolerated(graph: Graph, finding: Finding) -> bool:
     """Tell whether the definition covers what the profile does not: groups that divide the channels."""
     if finding.rule not in _TOLERATED:
         return False
-    places = map(graph.scope.node_location, range(len(graph.nodes)))
-    node = next(node for node, place in zip(graph.nodes, places, strict=True) if place == finding.location)
-    X, W = (graph.types[name].sizes for name in node.inputs[:2])
+    # A finding in a function that cannot be inlined is at no node of the graph itself.
+    nodes = [node for place, node in _located(graph) if place == finding.location]
+    return any(_groups_fit(graph.types, node) for node in nodes)
+
+
+def _groups_fit(types: Mapping[str, TensorType], node: Node) -> bool:
+    X, W = (types[name].sizes if name in types else None for name in node.inputs[:2])
     group = node.attributes.get("group")
-    if X is None or W is None or len(X) < 2 or len(W) < 2 or not isinstance(group, int) or group < 1:
+    if X is None or W is None or len(W) != len(X) or not isinstance(group, int) or group < 1:
         return False
     return X[1] == W[1] * group and W[0] % group == 0
 

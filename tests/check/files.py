@@ -54,8 +54,7 @@ def _in_order(operands: Iterable[Operand], example: Call) -> list[str]:
 
 def _outputs(contract: Contract, example: Call) -> Iterable[Value]:
     """The declared outputs, else those that the operator's shape rule gives, else a scalar."""
-    given = contract.output_types(example)
-    for name, kind in (given | dict(example.outputs)).items():
+    for name, kind in {**contract.output_types(example), **example.outputs}.items():
         static = kind.dtype is not None and kind.sizes is not None and not kind.sparse
         yield Value(name, kind if static or name in example.outputs else tensor_type("float[]"))
 

@@ -75,7 +75,7 @@ def test_the_rules_that_no_file_can_break_are_these_and_no_others() -> None:
 
 @pytest.mark.parametrize("identifier", [name for name in UNWRITABLE if name.startswith("broadcast.")])
 def test_a_node_called_broadcast_is_an_unknown_operator(identifier: str, tmp_path: Path) -> None:
-    assert broken(through_a_file(graph_of(example_of(identifier)), tmp_path)) - {"general.R3"} == {"graph.D6"}
+    assert "graph.D6" in broken(through_a_file(graph_of(example_of(identifier)), tmp_path))
 
 
 def test_a_mode_of_evaluation_in_a_file_is_an_unknown_attribute(tmp_path: Path) -> None:

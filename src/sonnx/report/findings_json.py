@@ -7,11 +7,7 @@ from typing import Any
 
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding
-from sonnx.report.text import location_text, printable
-
-# Names of a model may be as long as its file, and one may stand in thousands of findings.
-LONGEST_NAME = 200
-_LONGEST_TEXT = 1000
+from sonnx.report.text import LONGEST_NAME, cut, location_text, printable
 
 
 def findings_json(findings: Sequence[Finding], *, file: str, sha256: str, size: int, version: str) -> str:
@@ -67,11 +63,6 @@ def _place_text(finding: Finding) -> str:
     """Say where a finding is, fit to be shown."""
     location = finding.location
     return printable(cut(location_text(location) if location else f"call of {finding.operator}"))
-
-
-def cut(text: str, most: int = _LONGEST_TEXT) -> str:
-    """Leave out what is beyond the given number of characters, and say so."""
-    return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} more characters)"
 
 
 def _finding(finding: Finding, parts: dict[int, dict[str, Any]]) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from sonnx.model.graph import Constant, Function, Graph, Node, Reference, Value
-from sonnx.report.findings_json import cut
-from sonnx.report.text import attribute_text, printable
+from sonnx.report.text import attribute_text, cut, printable
 
 _MOST_LINES = 24
 _MOST_FUNCTIONS = 3

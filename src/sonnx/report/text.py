@@ -8,12 +8,12 @@ from sonnx.model.call import ABSENT, Call
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding
 
-
-# Names that are longer are cut; a model can hold names of any length.
+# Names of a model may be as long as its file, and one may stand in thousands of findings.
 LONGEST_NAME = 200
+_LONGEST_TEXT = 1000
 
 
-def cut(text: str, most: int) -> str:
+def cut(text: str, most: int = _LONGEST_TEXT) -> str:
     """Leave out what is beyond the given number of characters, and say so."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} more characters)"
 
