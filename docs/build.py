@@ -17,15 +17,17 @@ from mkdocs.exceptions import MkDocsException
 from docs.folders import Folder, folders
 from docs.links import Wanted, check_site
 from docs.markup import DocsError
-from docs.overview import changelog_page, operators_table, rule_links, rules_page, rulings_page
+from docs.overview import changelog_page, operators_table, rule_links, rules_table, rulings_page
 from docs.pages import Block, Expanded, Links, expand, require
-from docs.reference import reference_page
+from docs.reference import reference_links, reference_page
 from docs.render import cases_page, example_anchor, examples, figure, rules, signature, types
 from sonnx.drawing.figure import Figure
 
 ROOT = Path(__file__).parent.parent
 
 _FIGURE_NAME = re.compile(r"[a-z0-9-]+")
+# What a page must list, because no other page does.
+_LISTS: Mapping[str, Sequence[str]] = {"index.md": ("operators",), "rules.md": ("rules",)}
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,9 @@ def make_sources(inputs: Inputs) -> Sources:
         _folder_pages(folder, inputs.folders, figures, draft)
     blocks, links = _page_blocks(inputs.folders), _links(inputs.folders, "")
     for name, text in inputs.pages.items():
-        draft.add(name, expand(f"docs/{name}", text, blocks, links))
-    draft.attempt("rules.md", lambda: rules_page(inputs.folders))
+        page = expand(f"docs/{name}", text, blocks, links)
+        draft.add(name, page)
+        draft.problems += require(page, f"docs/{name}", _LISTS.get(name, ()))
     draft.attempt("rulings.md", lambda: rulings_page(inputs.folders))
     draft.attempt("reference.md", reference_page)
     if inputs.changelog is None:
@@ -180,7 +183,10 @@ def _folder_blocks(folder: Folder, figures: Mapping[str, Figure]) -> Mapping[str
 
 def _page_blocks(listed: Sequence[Folder]) -> Mapping[str, Block]:
     """What pages that belong to no folder may show."""
-    return {"operators": _plain(lambda: operators_table(listed))}
+    return {
+        "operators": _plain(lambda: operators_table(listed)),
+        "rules": _plain(lambda: rules_table(listed)),
+    }
 
 
 def _plain(make: Callable[[], str]) -> Block:
@@ -195,7 +201,8 @@ def _plain(make: Callable[[], str]) -> Block:
 
 
 def _links(listed: Sequence[Folder], root: str) -> Links:
-    return Links(rule_links(listed, root), frozenset(folder.name for folder in listed), f"{root}rulings.md")
+    addresses = {**reference_links(root), **rule_links(listed, root)}
+    return Links(addresses, frozenset(folder.name for folder in listed), f"{root}rulings.md")
 
 
 def write_sources(sources: Sources, places: Places) -> None:

@@ -47,7 +47,9 @@ class Examples:
             raise DocsError("there is no example in Python or of commands above it")
         if "```" in printed:
             raise DocsError("the example prints the end of a block of code")
-        return f"```{languages[0] if languages else 'text'}\n{printed.rstrip()}\n```"
+        # Tables for terminals are padded with blanks at their right.
+        lines = "\n".join(line.rstrip() for line in printed.rstrip().split("\n"))
+        return f"``` {{ .{languages[0] if languages else 'text'} .output }}\n{lines}\n```"
 
 
 def _run_python(code: str, names: dict[str, Any]) -> str:

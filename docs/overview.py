@@ -7,7 +7,7 @@ from docs.folders import Folder
 from docs.markup import DocsError, anchor, escape, prose, rulings_in, table
 from docs.render import case_anchor, restricts_badge
 
-# These pages are one table each: the room of the table of contents is theirs.
+# The page is one table: the room of the table of contents is its own.
 _WIDE = "---\nhide: [toc]\n---\n\n"
 _RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\((?!https?://)[^)\n]*\)")
 
@@ -22,8 +22,8 @@ def operators_table(folders: Iterable[Folder]) -> str:
     return table(("operator", "what it does", "rules"), rows)
 
 
-def rules_page(folders: Iterable[Folder]) -> str:
-    """Write the page that lists every rule."""
+def rules_table(folders: Iterable[Folder]) -> str:
+    """Count and list the rules, each with a link to where it is printed."""
     listed = [(folder, rule) for folder in folders for rule in folder.rules]
     rows = [
         (
@@ -35,10 +35,8 @@ def rules_page(folders: Iterable[Folder]) -> str:
     ]
     restricting = sum(rule.restricts_onnx for _, rule in listed)
     return (
-        f"{_WIDE}# All rules\n\n"
-        f"There are {len(listed)} rules; {restricting} of them forbid something that ONNX allows. A call or "
-        "a model that breaks one is refused, and the message names the rule.\n\n"
-        f"{table(('rule', 'statement', ''), rows)}\n"
+        f"There are {len(listed)} rules; {restricting} of them forbid something that ONNX allows.\n\n"
+        f"{table(('rule', 'statement', ''), rows)}"
     )
 
 

@@ -33,11 +33,12 @@ _INLINE = re.compile(
 class Links:
     """Where identifiers lead, as seen from one page.
 
-    `rules` has an address for every rule and every other label of it; `owners` are the first words of rule
-    identifiers, so that a rule which does not exist is noticed. `rulings` is the page of all rulings.
+    `addresses` has one for every rule, every other label of it, and every name of the package; `owners` are
+    the first words of rule identifiers, so that a rule which does not exist is noticed. `rulings` is the page
+    of all rulings.
     """
 
-    rules: Mapping[str, str]
+    addresses: Mapping[str, str]
     owners: frozenset[str]
     rulings: str
 
@@ -77,8 +78,8 @@ class _State:
 def expand(source: str, text: str, blocks: Mapping[str, Block], links: Links) -> Expanded:
     """Fill in a page; `source` is its path for messages.
 
-    Besides `blocks` every page may say `{{ output }}` under an example in Python or of commands: it is run, in
-    a folder that all examples of the page share, and what it printed is shown.
+    Besides `blocks` every page may say `{{ output }}` under an example in Python or of commands: it is run,
+    in a folder that all examples of the page share, and what it printed is shown.
     """
     state = _State(source)
     with TemporaryDirectory() as folder, chdir(folder):
@@ -177,16 +178,16 @@ def _token(match: re.Match[str], links: Links, tabled: frozenset[str], state: _S
         case "braces":
             raise DocsError(f"{match[0]} must stand on a line of its own, without indentation")
         case "code":
-            return _rule_link(match[0], match["code"], links)
+            return _code_link(match[0], match["code"], links)
         case "ruling":
             in_table = match.string[: match.start()].endswith("| ")
             return _ruling_link(match[0], in_table or match[0] not in tabled, links, state)
     return match[0]
 
 
-def _rule_link(shown: str, code: str, links: Links) -> str:
-    if code in links.rules:
-        return f"[{shown}]({links.rules[code]})"
+def _code_link(shown: str, code: str, links: Links) -> str:
+    if code in links.addresses:
+        return f"[{shown}]({links.addresses[code]})"
     if re.fullmatch(r"(\w+)(\.\w+)?\.[A-Z]\d+", code) and code.partition(".")[0] in links.owners:
         raise DocsError(f"there is no rule {code}")
     return shown

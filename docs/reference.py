@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -30,14 +30,14 @@ GROUPS = (
     ),
     Group(
         "Values that models give",
-        "`Graph.check()` answers [findings](#sonnx.Finding), which have a place; normalizing answers changes; "
-        "a run can be watched step by step.",
+        "`Graph.check()` answers [findings](#sonnx.Finding), which have a place; normalizing answers "
+        "changes; a run can be watched step by step.",
         ("model.location.Location", "normalize.changes.Change", "evaluate.graphs.Step"),
     ),
     Group(
         "ONNX backend",
-        "The interface by which tools drive [ONNX backends](models.md#onnx-backend). `run_model(model, inputs, "
-        'device="CPU")`, which it takes over from ONNX, is `prepare` and then `run`.',
+        "The interface by which tools drive [ONNX backends](models.md#onnx-backend). "
+        "`run_model(model, inputs)`, which it takes over from ONNX, is `prepare` and then `run`.",
         (
             "backend.prepare",
             "backend.run_node",
@@ -48,7 +48,7 @@ GROUPS = (
     ),
     Group(
         "Operators",
-        "The operators on arrays. Arguments that break a rule raise `sonnx.RuleError`, and nothing is computed.",
+        "The operators on arrays. Arguments that break a rule raise `sonnx.RuleError`; nothing is computed.",
         ("clip", "conv", "where", "broadcast", "expand", "output_types", "error_bound"),
     ),
     Group(
@@ -75,10 +75,15 @@ def reference_page(groups: tuple[Group, ...] = GROUPS) -> str:
         raise DocsError(f"the names of docs/reference.py and of the package differ: {differing}")
     head = (
         "# Python interface\n\n"
-        "Names of the package are used as `import sonnx`, then `sonnx.load(...)`; for the others it says where "
-        "they are imported from."
+        "Names of the package are used as `import sonnx`, then `sonnx.load(...)`; for the others it says "
+        "where they are imported from."
     )
     return "\n\n".join((head, *(part for group in groups for part in _group(group)))) + "\n"
+
+
+def reference_links(root: str) -> Mapping[str, str]:
+    """Address every public name of the package from a page that lies under `root`."""
+    return {f"sonnx.{name}": f"{root}reference.md#sonnx.{name}" for name in sonnx.__all__}
 
 
 def _group(group: Group) -> Iterator[str]:
@@ -141,4 +146,6 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 def _annotation(annotation: Any) -> str:
     text = _MODULES.sub("", inspect.formatannotation(annotation))
+    # A class that is not there yet when its method is defined is named in quotes.
+    text = re.sub(r"'(\w+)'", r"\1", text) if isinstance(annotation, str) else text
     return text.replace("ndarray[tuple[Any, ...], dtype[Any]]", "ndarray")

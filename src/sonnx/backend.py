@@ -28,6 +28,7 @@ from sonnx.normalize.sizes import fix_sizes, open_sizes
 from sonnx.numeric.arrays import describe
 from sonnx.operators import NODE_OPERATORS
 from sonnx.operators.graph.content import OLDEST_OPSET
+from sonnx.operators.shared.predicates import count
 from sonnx.report.text import findings_text, printable
 
 # What the definition of Conv covers and the profile leaves out.
@@ -133,7 +134,7 @@ def _by_name(names: Sequence[str], inputs: Any, taker: str) -> dict[str, Any]:
         return dict(inputs)
     listed = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
     if len(listed) != len(names):
-        raise InputError(f"{taker} takes {len(names)} inputs, not {len(listed)}")
+        raise InputError(f"{taker} takes {count(len(names), 'input')}, not {len(listed)}")
     return dict(zip(names, listed, strict=True))
 
 

@@ -34,7 +34,20 @@ $$Y[i] = \\begin{cases} X[i] & \\text{if } X[i] \\le M \\\\ M & \\text{otherwise
 
 {{ examples }}
 """
-INDEX = """# Start
+GRAPH = """# Graphs
+
+Rulings: D-ALL-3, D-GRAPH-1, D-GRAPH-2, D-GRAPH-3, D-GRAPH-4.
+
+{{ figure graph-orders }}
+
+{{ figure graph-function }}
+
+{{ figure graph-normalize }}
+
+{{ rules }}
+"""
+PAGES = {
+    "index.md": """# Start
 
 [Clip](operators/clip.md)
 
@@ -45,7 +58,10 @@ print(6 * 7)
 {{ output }}
 
 {{ operators }}
-"""
+""",
+    "models.md": "# Models\n\n## ONNX backend\n\n```sh\nsonnx --version\n```\n\n{{ output }}\n",
+    "rules.md": "# All rules\n\n{{ rules }}\n",
+}
 
 
 @pytest.fixture
@@ -56,7 +72,14 @@ def small() -> Inputs:
         replace(found["general"], page=GENERAL),
         replace(found["clip"], page=CLIP),
     )
-    return Inputs(pages, INDEX, "# Changes\n\n- see [the license](LICENSE)\n")
+    return Inputs(pages, PAGES, "# Changes\n\n- see [the license](LICENSE)\n")
+
+
+@pytest.fixture
+def with_graphs(small: Inputs) -> Inputs:
+    """The same, and the rules on graphs."""
+    graph = replace(folders()[0], page=GRAPH)
+    return replace(small, folders=(graph, *small.folders))
 
 
 @pytest.fixture

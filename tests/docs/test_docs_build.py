@@ -31,16 +31,20 @@ def only(problems: tuple[str, ...]) -> str:
 def test_the_site_of_the_package_builds_and_shows_every_rule_case_and_figure(places: Places) -> None:
     inputs = read_inputs()
     assert build(inputs, places) == ()
-    assert {folder.title for folder in inputs.folders[1:]} == {operator.name for operator in OPERATORS}
+    titles = [folder.title for folder in inputs.folders]
+    assert titles == ["Graph execution", "General rules", *(operator.name for operator in OPERATORS)]
     assert sum(len(folder.rules) for folder in inputs.folders) == len(rules())
-    for folder in inputs.folders[1:]:
+    for folder in inputs.folders:
         page = (places.site / "operators" / f"{folder.name}.html").read_text(encoding="utf-8")
-        assert page.count("<figure") >= 1
+        assert page.count("<figure") == len(folder.figures)
         assert page.count('class="rule"') == len(folder.rules)
+        assert "$$" not in page
+    for folder in inputs.folders[2:]:
+        page = (places.site / "operators" / f"{folder.name}.html").read_text(encoding="utf-8")
+        assert folder.figures
         assert page.count('class="case"') == sum(case.page for case in folder.cases)
         cases = (places.site / "operators" / f"{folder.name}-cases.html").read_text(encoding="utf-8")
         assert cases.count('class="case"') == len(folder.cases)
-        assert "$$" not in page
 
 
 def test_a_small_site_in_order_builds(small: Inputs, places: Places) -> None:
@@ -90,6 +94,18 @@ def test_a_ruling_that_no_page_explains_fails(small: Inputs) -> None:
     text = str(small.folders[1].page).replace("D-CLIP-5", "")
     problem = only(make_sources(with_clip(small, page=text)).problems)
     assert problem == "rulings.md: no page explains D-CLIP-5, which rules or cases carry"
+
+
+@pytest.mark.parametrize(("page", "name"), [("index.md", "operators"), ("rules.md", "rules")])
+def test_a_page_that_leaves_out_the_list_it_is_there_for_fails(small: Inputs, page: str, name: str) -> None:
+    text = small.pages[page].replace(f"{{{{ {name} }}}}", "")
+    problem = only(make_sources(replace(small, pages={**small.pages, page: text})).problems)
+    assert problem == f"docs/{page}: needs {{{{ {name} }}}} once, has it 0 times"
+
+
+def test_a_missing_hand_written_page_fails(small: Inputs, places: Places) -> None:
+    pages = {name: text for name, text in small.pages.items() if name != "models.md"}
+    assert "models.md" in build(replace(small, pages=pages), places)[0]
 
 
 def test_a_missing_change_log_fails(small: Inputs) -> None:
@@ -152,9 +168,13 @@ def test_a_page_outside_of_the_menu_fails(
 
 
 def test_the_menu_names_every_folder_in_its_chapter() -> None:
-    menu = navigation([{"Start": "index.md"}, {"Operators": []}], folders())
+    menu = navigation([{"Start": "index.md"}, {"Specification": []}], folders())
     assert menu[0] == {"Start": "index.md"}
-    assert menu[1]["Operators"][1] == {"Clip": "operators/clip.md"}
+    assert menu[1]["Specification"][:3] == [
+        {"Graph execution": "operators/graph.md"},
+        {"General rules": "operators/general.md"},
+        {"Clip": "operators/clip.md"},
+    ]
 
 
 def test_settings_that_mkdocs_refuses_fail(small: Inputs, places: Places, tmp_path: Path) -> None:

@@ -51,9 +51,10 @@ def test_code_is_left_alone(text: str) -> None:
         ("5 $ and\nmore", "page.md:1: a dollar sign without a partner"),
         ("a\nb $x$ and $\\frac{1}$", "page.md:2: formula '\\\\frac{1}' has a fraction"),
         ("see `clip.min.C9`", "page.md:1: there is no rule clip.min.C9"),
-        ("{{ output }}", "page.md:1: {{ output }}: there is no Python example above it"),
+        ("{{ output }}", "page.md:1: {{ output }}: there is no example in Python or of commands above it"),
         ("```python\n1 / 0\n```\n{{ output }}", "page.md:4: {{ output }}: the example above it fails: Zero"),
-        ("```sh\nls\n```\n{{ output }}", "there is no Python example"),
+        ("```sh\nls\n```\n{{ output }}", "only commands of sonnx are run, not ls"),
+        ("```json\n1\n```\n{{ output }}", "there is no example"),
     ],
 )
 def test_what_cannot_be_filled_in_is_named_with_its_line(text: str, problem: str) -> None:
@@ -101,8 +102,8 @@ def test_the_output_of_an_example_is_what_it_prints_and_later_examples_know_its_
     text = clean(
         "```python\nx = 6 * 7\nprint(x)\n```\n{{ output }}\n```python\nprint(x + 1)\n```\n{{ output }}"
     )
-    assert "```text\n42\n```" in text
-    assert "```text\n43\n```" in text
+    assert "``` { .text .output }\n42\n```" in text
+    assert "``` { .text .output }\n43\n```" in text
 
 
 @pytest.mark.parametrize(("text", "times"), [("", 0), ("{{ thing }}\n{{ thing }}", 2)])

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, defs, helper, numpy_helper
+from tests.operators.support import bits
 
 from sonnx.check.graphs import check_graph
 from sonnx.load.reader import from_bytes, load
 from sonnx.model.graph import Graph
 from sonnx.report.text import findings_text
-from tests.operators.support import bits
 
 NEWEST = defs.onnx_opset_version()
 OPSETS = range(13, NEWEST + 1)
@@ -29,7 +29,9 @@ def part(field: int, content: bytes) -> bytes:
     return varint(field << 3 | 2) + varint(len(content)) + content
 
 
-def value(name: str, shape: Sequence[int | str | None] = (2, 3), dtype: int = TensorProto.FLOAT) -> Any:
+def value(
+    name: str, shape: Sequence[int | str | None] | None = (2, 3), dtype: int = TensorProto.FLOAT
+) -> Any:
     """A typed tensor of the model's interface."""
     return helper.make_tensor_value_info(name, dtype, shape)
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, numpy_helper
+from tests.load.support import found, model, part, read, varint
+from tests.operators.support import HELD
 
 from sonnx.load.limits import Limits
 from sonnx.load.reader import from_proto
 from sonnx.load.types import TO_ONNX
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.graph import Constant
-from tests.load.support import found, model, part, read, varint
-from tests.operators.support import HELD
 
 # Bit patterns of each width: zeros, ones, a signalling NaN, a quiet one with payload, a subnormal, extremes.
 PATTERNS = {
@@ -91,7 +91,7 @@ def problem(proto: TensorProto) -> str:
 def test_the_profile_has_sixteen_types_in_files() -> None:
     assert {str(dtype) for dtype in ALL} == {*HELD, "string", "real"}
     assert len(TO_ONNX) == 16
-    assert TO_ONNX == {dtype: getattr(TensorProto, dtype.upper()) for dtype in ALL if dtype != "real"}
+    assert {dtype: getattr(TensorProto, dtype.upper()) for dtype in ALL if dtype != "real"} == TO_ONNX
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -112,7 +112,9 @@ def test_onnx_reads_the_same_bits(name: str) -> None:
     assert constant(proto).data.tobytes() == witness.tobytes()
 
 
-@pytest.mark.parametrize("content", [part(RAW, bytes([0, 1, 2, 128, 255, 0])), part(INT32S, numbers([0, 1, 2, -1, 256, 0]))])
+@pytest.mark.parametrize(
+    "content", [part(RAW, bytes([0, 1, 2, 128, 255, 0])), part(INT32S, numbers([0, 1, 2, -1, 256, 0]))]
+)
 def test_a_bool_is_true_where_anything_is_not_zero(content: bytes) -> None:
     held = constant(tensor("bool", content))
     assert held.data.tobytes() == bytes([0, 1, 1, 1, 1, 0])

@@ -7,19 +7,22 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
-from onnx import StringStringEntryProto, TensorProto, external_data_helper, helper, save_model
+from onnx import ModelProto, StringStringEntryProto, TensorProto, external_data_helper, helper, save_model
+from tests.load.support import clip, found, model, read_file, scalar
 
 from sonnx.load.reader import load
 from sonnx.model.graph import Constant
-from tests.load.support import clip, found, model, read_file, scalar
 
 CONTENT = bytes(range(64))
 
 
 def outside(location: str, **entries: str) -> TensorProto:
     """Six floats that lie in another file."""
-    proto = TensorProto(name="c", data_type=TensorProto.FLOAT, dims=[2, 3], data_location=TensorProto.EXTERNAL)
+    proto = TensorProto(
+        name="c", data_type=TensorProto.FLOAT, dims=[2, 3], data_location=TensorProto.EXTERNAL
+    )
     for key, text in {"location": location, **entries}.items():
         proto.external_data.append(StringStringEntryProto(key=key, value=text))
     return proto
@@ -72,16 +75,12 @@ def test_a_checksum_that_fits_is_accepted(folder: Path) -> None:
 def test_what_onnx_writes_is_read(folder: Path) -> None:
     array = np.arange(300, dtype=np.float32)
     made = model(initializers=[helper.make_tensor("c", TensorProto.FLOAT, [300], array.tobytes(), raw=True)])
-    save_model(
-        made, folder / "net.onnx", save_as_external_data=True, location="net.data", size_threshold=100
-    )
+    save_model(made, folder / "net.onnx", save_as_external_data=True, location="net.data", size_threshold=100)
     assert external_data_helper.uses_external_data(load_proto(folder).graph.initializer[2])
     assert load(folder / "net.onnx").data["c"].tobytes() == array.tobytes()
 
 
-def load_proto(folder: Path) -> object:
-    import onnx
-
+def load_proto(folder: Path) -> ModelProto:
     return onnx.load(folder / "net.onnx", load_external_data=False)
 
 
@@ -164,12 +163,14 @@ def test_a_device_is_refused() -> None:
         "try: read_external(Path('/dev'), {'location': 'zero'}, 10**6)\n"
         "except ExternalError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
     assert done.stdout == "'zero' cannot be read: it is not a plain file\n"
 
 
 def test_a_file_that_may_not_be_read_is_a_finding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sonnx.load.external as external
+    from sonnx.load import external
 
     def refuse(_: Path) -> None:
         raise PermissionError(13, "Permission denied")
@@ -221,12 +222,11 @@ def test_elements_here_and_there_are_a_finding(folder: Path) -> None:
 def test_strings_cannot_lie_outside(folder: Path) -> None:
     proto = outside("w.bin")
     proto.data_type = TensorProto.STRING
-    assert "strings" not in constant(proto, folder).type.__str__()
     assert "type string cannot be written in external_data" in constant(proto, folder).problem
 
 
 def test_a_claim_above_the_limit_opens_no_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sonnx.load.external as external
+    from sonnx.load import external
 
     def opened(_: Path) -> None:
         raise AssertionError("opened")

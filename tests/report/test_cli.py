@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sonnx.cli import main
-from sonnx.model.rule import Rule
+from sonnx.model.rule import AnyRule, GraphRule
 from sonnx.operators import rules
 from sonnx.report.text import call_text
 
@@ -42,6 +42,21 @@ def test_rules_of_one_operator_lists_no_other() -> None:
     assert found == {"clip"}
 
 
+def test_the_rules_on_whole_models_are_listed_under_graph() -> None:
+    output = run("rules", "graph").output
+    found = re.findall(r"^([\w.]+) ", output, re.MULTILINE)
+    listed = [rule.identifier for rule in rules() if isinstance(rule, GraphRule)]
+    assert found == ["rule", *listed]
+    assert {"graph.D1", "graph.D20"} <= set(listed)
+
+
+def test_a_rule_on_whole_models_is_explained_with_models() -> None:
+    output = run("explain", "graph.D2").output
+    assert "A model that breaks it\ngraph " in output
+    assert "error[graph.D2]" in output
+    assert "A model that obeys it\ngraph " in output
+
+
 def test_an_unknown_operator_is_a_usage_error_that_names_the_known_ones() -> None:
     result = run("rules", "Clap")
     assert result.exit_code == 2
@@ -49,13 +64,18 @@ def test_an_unknown_operator_is_a_usage_error_that_names_the_known_ones() -> Non
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.identifier)
-def test_every_rule_is_explained_with_reason_and_broken_by_its_example(rule: Rule) -> None:
+def test_every_rule_is_explained_with_reason_and_broken_by_its_example(rule: AnyRule) -> None:
     result = run("explain", rule.identifier)
     assert result.exit_code == 0
     assert f"error[{rule.identifier}]" in result.output
     words = " ".join(result.output.split())
-    for text in (rule.statement, rule.reason, call_text(rule.passing), *rule.also):
+    for text in (rule.statement, rule.reason, *rule.also):
         assert " ".join(text.split()) in words
+    if isinstance(rule, GraphRule):
+        assert words.count(f"graph {rule.passing.name}(") == 2
+        assert "A model that breaks it" in words
+    else:
+        assert " ".join(call_text(rule.passing).split()) in words
 
 
 def test_a_label_of_the_documents_leads_to_the_rules_that_carry_it() -> None:

@@ -1,6 +1,6 @@
 """Check a whole model: the rules on graphs, on each tensor, and on each node."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain, islice
 from typing import Any
 
@@ -20,10 +20,11 @@ _UNTYPED = TensorType(None, None)
 _NOT_TO_BE_INLINED = {"graph.D12", "graph.D14"}
 # The general rules that speak of tensors, and what to do about a tensor of a model.
 _TENSOR_HELP = {
-    "general.R2": "write the type; `sonnx normalize` infers it, and `--dim NAME=SIZE` fixes open sizes",
+    "general.R2": "write the type; `sonnx normalize` infers it",
     "general.R3": "convert it in the model that exports it",
     "general.R4": "make the tensor dense",
 }
+_OPEN_INPUT = "write the sizes; `sonnx normalize --dim NAME=SIZE` fixes open ones"
 _TENSOR_RULES = tuple(rule for rule in GENERAL_RULES if rule.identifier in _TENSOR_HELP)
 
 
@@ -34,11 +35,17 @@ MOST_FINDINGS = 10_000
 def check_graph(graph: Graph) -> tuple[Finding, ...]:
     """List every rule that a model breaks, at every place where it does; the first 10,000 of them."""
     findings = list(islice(_graph_findings(graph), MOST_FINDINGS))
-    if _NOT_TO_BE_INLINED.isdisjoint(found.rule for found in findings):
+    if not broken_graph_rules(graph, _NOT_TO_BE_INLINED):
         flat = flatten(graph)
         rest = chain(_tensor_findings(flat), _node_findings(flat))
         findings += islice(rest, MOST_FINDINGS - len(findings))
     return tuple(findings)
+
+
+def broken_graph_rules(graph: Graph, among: Set[str]) -> set[str]:
+    """Those of the given rules on graphs that a model breaks, however many findings there are."""
+    asked = (rule for rule in GRAPH_RULES if rule.identifier in among)
+    return {rule.identifier for rule in asked if any(True for _ in rule.predicate(graph))}
 
 
 def _graph_findings(graph: Graph) -> Iterator[Finding]:
@@ -66,7 +73,8 @@ def _tensor_findings(flat: Flat) -> Iterator[Finding]:
 def _tensor_finding(rule: Rule, call: Call, location: Location) -> Iterator[Finding]:
     broken = rule.predicate(call)
     if broken is not None:
-        advice = _TENSOR_HELP[rule.identifier]
+        of_input = location.kind == "input" and rule.identifier == "general.R2"
+        advice = _OPEN_INPUT if of_input else _TENSOR_HELP[rule.identifier]
         yield Finding(rule.identifier, rule.statement, "", broken.values, advice, rule.page, location)
 
 

@@ -10,6 +10,7 @@ import click
 
 from sonnx import __version__
 from sonnx.api import Graph, load
+from sonnx.check import graphs
 from sonnx.cli.summary import (
     advice,
     changes_summary,
@@ -18,7 +19,7 @@ from sonnx.cli.summary import (
     open_sizes_advice,
     trial_sizes,
 )
-from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say
+from sonnx.cli.terminal import CONFORMS, FINDINGS, colourful, fail, say
 from sonnx.load.arrays import digest
 from sonnx.load.limits import LoadError
 from sonnx.load.whole_file import whole_file
@@ -39,13 +40,14 @@ def verdict(name: str, findings: Sequence[Finding]) -> str:
     if not findings:
         return printable(f"{name} conforms to the profile")
     broken = len({finding.rule for finding in findings})
-    return printable(f"{name}: {count(len(findings), 'finding')}, {count(broken, 'rule')} broken")
+    more = " or more" if len(findings) >= graphs.MOST_FINDINGS else ""
+    return printable(f"{name}: {count(len(findings), 'finding')}{more}, {count(broken, 'rule')} broken")
 
 
 def say_findings(text: str, *, error: bool = False) -> None:
     """Print findings, or a text with findings in it; their first lines stand out on a terminal."""
     lines = text.split("\n")
-    say("\n".join(map(_highlighted, lines)), error=error)
+    say("\n".join(map(_highlighted, lines) if colourful(error=error) else lines), error=error)
 
 
 def _highlighted(line: str) -> str:

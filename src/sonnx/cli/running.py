@@ -10,9 +10,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sonnx.api import Graph, load
 from sonnx.cli.models import refuse
+from sonnx.cli.npy import ArrayFileError, read_npy
 from sonnx.cli.terminal import CONFORMS, FINDINGS, UNREADABLE, fail, say
 from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, execute
-from sonnx.load.arrays import array_digest, doubles, read_array, write_array
+from sonnx.load.arrays import array_digest, doubles, write_array
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, describe
 from sonnx.numeric.environment import NotIeeeError
@@ -45,13 +46,13 @@ def run_model(path: Path, options: RunOptions) -> int:
             return FINDINGS
         if graph.changes:
             say(f"normalized: {count(len(graph.changes), 'change')}, which `sonnx normalize` lists")
-        arrays = _read_inputs(graph, options.inputs)
+        arrays = _read_inputs(graph, options)
         _show(_executed(graph, arrays, options), options)
     except InputError as problem:
         return _fail_lines(str(problem))
     except MemoryLimitError as problem:
         return fail(f"{problem} (--memory)")
-    except (NotIeeeError, ValueError) as problem:  # also a LoadError or an ArrayFileError
+    except (NotIeeeError, ValueError) as problem:  # a ValueError may be a LoadError
         return fail(str(problem))
     except OSError as problem:
         return fail(f"{problem.filename or 'writing'}: {problem.strerror}")
@@ -64,15 +65,21 @@ def _fail_lines(problem: str) -> int:
     return UNREADABLE
 
 
-def _read_inputs(graph: Graph, bindings: Sequence[str]) -> dict[str, Array]:
+def _read_inputs(graph: Graph, options: RunOptions) -> dict[str, Array]:
     types = {value.name: value.type for value in graph.inputs}
-    files: dict[str, Path] = {}
-    for binding in bindings:
+    arrays: dict[str, Array] = {}
+    problems = []
+    for binding in options.inputs:
         name, file = _bound(binding, types)
-        if name in files:
-            raise ValueError(f"the input `{name}` is given twice")
-        files[name] = file
-    return {name: read_array(file, types[name]) for name, file in files.items()}
+        if name in arrays:
+            raise InputError(f"`{printable(name)}` is given twice")
+        try:
+            arrays[name] = read_npy(file, types[name], options.settings.memory)
+        except ArrayFileError as problem:
+            problems.append(printable(f"`{name}`: {problem}"))
+    if problems:
+        raise InputError("\n".join(problems))
+    return arrays
 
 
 def _bound(binding: str, types: Mapping[str, TensorType]) -> tuple[str, Path]:
@@ -80,11 +87,11 @@ def _bound(binding: str, types: Mapping[str, TensorType]) -> tuple[str, Path]:
     places = [place for place, character in enumerate(binding) if character == "="]
     fitting = [place for place in places if binding[:place] in types]
     if len(fitting) > 1:
-        raise ValueError(f"{binding!r} could mean several inputs of the model; rename the file")
+        raise InputError(f"{binding!r} could mean several inputs of the model; rename the file")
     if not fitting:
-        known = ", ".join(f"{printable(name)}: {kind}" for name, kind in types.items()) or "none"
-        name = printable(binding.partition("=")[0])
-        raise InputError(f"`{name}` is no input of the model\ninputs of the model: {known}")
+        known = ", ".join(f"{name}: {kind}" for name, kind in types.items()) or "none"
+        lines = [f"`{binding.partition('=')[0]}` is no input of the model", f"inputs of the model: {known}"]
+        raise InputError("\n".join(map(printable, lines)))
     return binding[: fitting[0]], Path(binding[fitting[0] + 1 :])
 
 

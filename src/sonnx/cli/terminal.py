@@ -4,8 +4,6 @@ import os
 import sys
 from io import TextIOWrapper
 
-import click
-
 CONFORMS, FINDINGS, UNREADABLE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -18,23 +16,34 @@ def prepare() -> None:
 
 def say(text: str, *, error: bool = False) -> None:
     """Print text of which nothing is raw."""
+    stream = sys.stderr if error else sys.stdout
+    if stream is None:  # closed before the program began
+        return
     try:
-        click.echo(text, err=error, color=False if os.environ.get("NO_COLOR") else None)
+        stream.write(f"{text}\n")
+        stream.flush()
     except BrokenPipeError:
         # The reader has seen enough, as with `| head`: the work, and its exit code, are wanted even so.
-        stream = sys.stderr if error else sys.stdout
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def colourful(*, error: bool) -> bool:
+    """Tell whether what is said goes to somebody who likes colours."""
+    stream = sys.stderr if error else sys.stdout
+    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
+
+
 def escaped(text: str) -> str:
-    """Text of several lines with nothing in them that a terminal would obey."""
+    """Text of several lines with nothing in them that a terminal would obey, or has no character for."""
     from sonnx.report.text import printable  # noqa: PLC0415  only what goes wrong needs it
 
-    return "\n".join(map(printable, text.split("\n")))
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    lines = "\n".join(map(printable, text.split("\n")))
+    return lines.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def fail(problem: str) -> int:
-    """Say why nothing could be done; answers the exit code. A problem of one line is kept on one line."""
+    """Say why nothing could be done, on one line; answers the exit code."""
     from sonnx.report.text import printable  # noqa: PLC0415  see above
 
     say(f"error: {printable(problem)}", error=True)

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from sonnx.check.graphs import check_graph
-from sonnx.model.graph import Graph
+from sonnx.check.graphs import broken_graph_rules, check_graph
+from sonnx.model.graph import Graph, Reference
 from sonnx.model.rule import Finding
 from sonnx.normalize.changes import Change
 from sonnx.normalize.operators import amend_and_infer
@@ -65,17 +65,26 @@ def normalize_graph(graph: Graph, dims: Mapping[str, int] | None = None) -> Norm
     """
     graph, changes = fix_sizes(graph, dims or {})
     findings = check_graph(graph)
-    broken = {finding.rule for finding in findings}
-    if not _NOT_TO_BE_TOUCHED.isdisjoint(broken):
+    if broken_graph_rules(graph, _NOT_TO_BE_TOUCHED) or _refers_to_nothing(graph):
         return Normalized(graph, tuple(changes), findings)
     scope = graph.scope
     placed = (replace(node, origin=scope.node_location(index)) for index, node in enumerate(graph.nodes))
     changed, made = inline_functions(replace(graph, nodes=tuple(placed)))
     # Types that contradict one another; a function's own symbols contradict nothing once it is inlined.
-    if "graph.D11" in broken and any(types_agree(changed)):
+    if any(types_agree(changed)):
         return Normalized(graph, tuple(changes), findings)
     changes += made
     for change in _PASSES:
         changed, made = change(changed)
         changes += made
     return Normalized(changed, tuple(changes), check_graph(changed))
+
+
+def _refers_to_nothing(graph: Graph) -> bool:
+    """Tell whether an attribute in a function refers to one that no call can give: it would seem absent."""
+    return any(
+        isinstance(value, Reference) and value.attribute not in (*function.attributes, *function.defaults)
+        for function in graph.functions
+        for node in function.nodes
+        for value in node.attributes.values()
+    )

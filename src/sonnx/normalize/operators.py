@@ -38,14 +38,14 @@ class _Work:
     inferred: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, graph: Graph) -> "_Work":
+    def of(cls, graph: Graph, symbols: Symbols) -> "_Work":
         """Start with what the model writes; an input's default is no constant of the model."""
         inputs = {value.name for value in graph.inputs}
         data = {name: data for name, data in graph.data.items() if name not in inputs}
         taken = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)}
         taken |= {name for name, _, _ in graph.declarations()}
         node_names = Names({node.name for node in graph.nodes})
-        return cls(graph, dict(graph.types), data, Names(taken), node_names, Symbols.of(graph))
+        return cls(graph, dict(graph.types), data, Names(taken), node_names, symbols)
 
     def call(self, operator: Operator, node: Node) -> Call:
         """The node as a call, with what is known by now."""
@@ -66,9 +66,18 @@ class _Work:
 
 def amend_and_infer(graph: Graph) -> tuple[Graph, list[Change]]:
     """Write what operators leave to defaults, put Expand where Where broadcasts, infer and write types."""
-    work = _Work.of(graph)
+    symbols = Symbols.of(graph)
+    done = _gone_through(graph, symbols)
+    if symbols.contradicted:
+        # Such a name is not to be written as a number anywhere, else the contradiction would be lost.
+        done = _gone_through(graph, Symbols(symbols.undecided | symbols.contradicted))
+    return done
+
+
+def _gone_through(graph: Graph, symbols: Symbols) -> tuple[Graph, list[Change]]:
+    work, scope = _Work.of(graph, symbols), graph.scope
     for index, node in enumerate(graph.nodes):
-        location = graph.scope.node_location(index)
+        location = scope.node_location(index)
         operator = NODE_OPERATORS.get(node.operator) if node.domain == "" else None
         if operator is None:
             work.nodes.append(node)
@@ -116,7 +125,7 @@ def _amend(work: _Work, operator: Operator, node: Node, location: Location) -> N
                 node = _write(work, node, amendment, location)
             case FillOperand():
                 node = _fill(work, operator, node, amendment, location)
-            case ExpandOperand():
+            case _:
                 node = _expand(work, operator, node, amendment, location)
     return node
 

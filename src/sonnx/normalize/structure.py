@@ -36,10 +36,10 @@ def inline_functions(graph: Graph) -> Changed:
         else replace(node, name=names.fresh(_node_name(location)), origin=location)
         for node, location in zip(flat.graph.nodes, flat.locations, strict=True)
     )
-    functions = {function.key for function in graph.functions}
+    functions, scope = {function.key for function in graph.functions}, graph.scope
     changes = [
         Change(
-            graph.scope.node_location(index),
+            scope.node_location(index),
             f"replaced the call by the body of the function `{node.operator}`",
             "executing a function is executing its body",
             "D-GRAPH-3",
@@ -71,17 +71,18 @@ def _told(said: TensorType, known: TensorType | None) -> bool:
 
 
 def _opsets(graph: Graph, nodes: Sequence[Node]) -> tuple[tuple[str, int], ...]:
-    """The operator sets of the nodes; those that functions alone import come with their bodies.
+    """The operator sets without those of the functions, and with those that functions alone import.
 
     ONNX demands that an operator of a function means the same in the version that the model imports.
     """
-    used = {node.domain for node in nodes} | {""}
-    imported = dict(graph.opsets)
+    used = {node.domain for node in nodes}
+    own = {function.domain for function in graph.functions} - used
+    kept = {domain: version for domain, version in graph.opsets if domain not in own}
     added: dict[str, int] = {}
     for domain, version in (entry for function in graph.functions for entry in function.opsets):
-        if domain not in imported:
+        if domain in used and domain not in kept:
             added[domain] = max(version, added.get(domain, version))
-    return tuple((domain, version) for domain, version in (imported | added).items() if domain in used)
+    return tuple((kept | added).items())
 
 
 def _node_name(location: Location) -> str:
@@ -90,7 +91,7 @@ def _node_name(location: Location) -> str:
 
 def constants_to_initializers(graph: Graph) -> Changed:
     """Make every Constant node whose value is a plain tensor an initializer."""
-    nodes, constants, changes = [], list(graph.constants), []
+    nodes, constants, changes, scope = [], list(graph.constants), [], graph.scope
     for index, node in enumerate(graph.nodes):
         constant = _constant(node)
         if constant is None:
@@ -99,7 +100,7 @@ def constants_to_initializers(graph: Graph) -> Changed:
         constants.append(constant)
         changes.append(
             Change(
-                graph.scope.node_location(index),
+                scope.node_location(index),
                 f"made its output `{constant.name}` an initializer",
                 "a constant is data of the model, not a computation",
                 "graph.D6",
@@ -172,9 +173,9 @@ def sort_nodes(graph: Graph) -> Changed:
 
 def remove_unused(graph: Graph) -> Changed:
     """Remove nodes that no output depends on, then initializers that no node takes."""
-    alive = contributing(graph.nodes, [value.name for value in graph.outputs])
+    alive, scope = contributing(graph.nodes, [value.name for value in graph.outputs]), graph.scope
     changes = [
-        Change(graph.scope.node_location(index), "removed the node", "no output depends on it", "graph.D4")
+        Change(scope.node_location(index), "removed the node", "no output depends on it", "graph.D4")
         for index in range(len(graph.nodes))
         if index not in alive
     ]

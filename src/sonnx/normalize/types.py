@@ -27,12 +27,13 @@ def less(said: TensorType, known: TensorType) -> bool:
 class Symbols:
     """What the names of open sizes stand for: one number each, wherever they are written.
 
-    A name that an input still has is left to the user. Two numbers for one name are a contradiction, and
-    the second tensor then keeps its open size for the check to find.
+    A name that an input still has is `undecided`, for the user to fix. A name for which two numbers are found
+    is `contradicted`.
     """
 
     undecided: frozenset[str]
     sizes: dict[str, int] = field(default_factory=dict)
+    contradicted: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, graph: Graph) -> "Symbols":
@@ -44,14 +45,16 @@ class Symbols:
         """The type in place of what is written, which says less; None where that says something else."""
         if not less(said, known):
             return None
-        found: dict[str, int] = {}
-        for name, size in zip(said.shape or (), known.sizes or (), strict=False):
-            if isinstance(name, str):
-                before = found.setdefault(name, self.sizes.get(name, size))
-                if name in self.undecided or before != size:
-                    return None
-        self.sizes |= found
-        return TensorType(known.dtype, known.shape, denotation=said.denotation)
+        names = [
+            (name, size)
+            for name, size in zip(said.shape or (), known.sizes or (), strict=False)
+            if isinstance(name, str)
+        ]
+        if any(name in self.undecided for name, _ in names):
+            return None
+        twice = {name for name, size in names if self.sizes.setdefault(name, size) != size}
+        self.contradicted |= twice
+        return None if twice else replace(known, denotation=said.denotation)
 
 
 def without_symbols(value: Value) -> Value:

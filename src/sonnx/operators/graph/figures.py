@@ -265,10 +265,10 @@ FIGURES: tuple[Figure, ...] = (
         "A small graph and all orders of its nodes",
         "Every order in which each node comes after those it needs is an execution, and all of them give "
         "the same bits.",
-        "A graph of five nodes. Node 0, Conv, takes x and makes c. Node 1, Clip, takes c and makes k. Node 2, "
-        "Conv, takes c and makes d. Node 3, Expand, takes m and makes e. Node 4, Where, takes e, k and d and "
-        "makes y. Beside it all eight orders: 0 comes before 1 and 2, 3 comes anywhere before 4, and 4 comes "
-        "last. An order that begins with node 1 is refused, because c is not yet made.",
+        "A graph of five nodes. Node 0, Conv, takes x and makes c. Node 1, Clip, takes c and makes k. "
+        "Node 2, Conv, takes c and makes d. Node 3, Expand, takes m and makes e. Node 4, Where, takes e, k "
+        "and d and makes y. Beside it all eight orders: 0 comes before 1 and 2, 3 comes anywhere before 4, "
+        "and 4 comes last. An order that begins with node 1 is refused, because c is not yet made.",
         (760, 430),
         _orders,
     ),
@@ -277,9 +277,10 @@ FIGURES: tuple[Figure, ...] = (
         "A function called twice, and the nodes that are executed",
         "A call stands for the nodes of the function's body, with the caller's names for inputs and outputs "
         "and names of their own for the tensors inside.",
-        "A model calls the function Block twice: h = Block(x, w0, lo, hi), then y = Block(h, w1, lo, hi). The "
-        "function has the body t = Conv(a, w), b = Clip(t, lo, hi). Executed are four nodes: Conv and Clip of the call one, with "
-        "the inner tensor one/t, then Conv and Clip of the call two, with the inner tensor two/t.",
+        "A model calls the function Block twice: h = Block(x, w0, lo, hi), then y = Block(h, w1, lo, hi). "
+        "The function has the body t = Conv(a, w), b = Clip(t, lo, hi). Executed are four nodes: Conv and "
+        "Clip of the call one, with the inner tensor one/t, then Conv and Clip of the call two, with the "
+        "inner tensor two/t.",
         (760, 488),
         _functions,
     ),
