@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+# The first import of a folder binds its name here. For `load` that must not happen later on, where it would
+# hide the function of that name: so it happens now (the folder's own module is empty), and is undone.
+import_module("sonnx.load")
+del globals()["load"]
+
 # Loaded at first use, so that `import sonnx` costs next to nothing.
 _HOMES = {
     "Graph": "sonnx.api",

@@ -80,6 +80,12 @@ def test_a_cycle_is_named_with_its_nodes_and_the_tensors_between_them() -> None:
     assert places(ring, "graph.D2") == ["node 1 (Clip)"]
 
 
+def test_an_absent_name_is_no_tensor_of_a_cycle() -> None:
+    loop = graph([Node("Clip", ("a", "", ""), ("", "a"), version=13)])
+    ((_, tensors),) = shown(loop, "graph.D2")
+    assert tensors == ("tensors", "'a'", "")
+
+
 def test_every_cycle_of_several_is_named() -> None:
     loops = [node("Clip", f"{name} lo hi", name) for name in ("a", "b", "y")]
     assert places(graph(loops, values=ABC), "graph.D2") == ["node 0 (Clip)", "node 1 (Clip)", "node 2 (Clip)"]
@@ -228,6 +234,12 @@ def test_a_name_that_cannot_be_printed_is_shown_as_an_escape_and_cut() -> None:
     ((only,),) = shown(named(name="\x1b" * 1000), "graph.D18")
     assert len(only[1]) < 400
     assert shown(named(operator=""), "graph.D18") == [(("operator", "''", "empty"),)]
+
+
+def test_a_name_is_shown_whole_up_to_eighty_characters() -> None:
+    for length, text in ((80, f"`{'n' * 80}`"), (81, f"`{'n' * 80}...`")):
+        taken = graph([Node("Clip", ("n" * length, "lo", "hi"), ("y",), version=13)])
+        assert shown(taken, "graph.D3") == [((text, "not defined", ""),)]
 
 
 def test_long_names_are_cut_in_evidence() -> None:

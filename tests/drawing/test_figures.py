@@ -11,6 +11,7 @@ import pytest
 
 from sonnx.drawing import svg
 from sonnx.drawing.figure import Figure, compose
+from sonnx.operators.graph import figures as graph
 from sonnx.operators.onnx.broadcast import figures as broadcast
 from sonnx.operators.onnx.clip import figures as clip
 from sonnx.operators.onnx.conv import figures as conv
@@ -23,6 +24,7 @@ BY_OPERATOR = {
     "clip": clip.FIGURES,
     "conv": conv.FIGURES,
     "expand": expand.FIGURES,
+    "graph": graph.FIGURES,
     "where": where.FIGURES,
 }
 FIGURES = [figure for figures in BY_OPERATOR.values() for figure in figures]

@@ -71,7 +71,7 @@ class Summary:
         (seconds, stage, slow), (size, large) = self.slowest, self.largest
         return (
             f"{sum(self.kinds.values())} files: {', '.join(kinds)}, {len(self.failures)} failed\n"
-            f"slowest: {seconds:.2f} s in the stage {stage}, file {slow} (limit {self.settings.seconds:g} s)\n"
+            f"slowest stage: {seconds:.2f} s in {stage}, file {slow} (limit {self.settings.seconds:g} s)\n"
             f"most memory: {size / 2**20:.0f} MiB, file {large} "
             f"(limit {self.settings.memory // 2**20} MiB above what the imports take)"
         )

@@ -352,7 +352,7 @@ def _recursion(model: ModelProto, random: Random) -> None:
 
 def _tower(model: ModelProto, random: Random) -> None:
     """Functions each of which calls the next one several times."""
-    width, height = random.choice((1, 2, 3)), random.choice((3, 30, 100))
+    width, height = random.choice((1, 1, 2, 3)), random.choice((3, 3, 10, 30, 100))
     for level in range(height):
         function = model.functions.add(name=f"F{level}", domain="own", input=["a"], output=["b"])
         function.opset_import.add(domain="", version=22)
@@ -368,7 +368,7 @@ def _duplicate(model: ModelProto, random: Random) -> None:
     if len(model.graph.node):
         chosen = NodeProto()
         chosen.CopyFrom(random.choice(model.graph.node))
-        model.graph.node.extend([chosen] * random.choice((1, 1, 2, 20, 1000)))
+        model.graph.node.extend([chosen] * random.choice((*[1] * 10, 2, 5, 20, 1000)))
 
 
 def _shuffle(model: ModelProto, random: Random) -> None:

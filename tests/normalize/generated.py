@@ -20,7 +20,7 @@ from onnx import (
 Array = NDArray[Any]
 
 OPSETS = (13, 16, 18, 22)
-# A tensor of integers up to this many keeps every sum of the generated convolutions below 2^24: each is exact.
+# Integers up to this one keep every sum of the generated convolutions below 2^24: all are exact.
 _LARGEST = 2000
 
 
@@ -163,10 +163,11 @@ class Author:
         outputs = channels if depthwise else int(self.random.integers(1, 4))
         kernel = [int(self.random.integers(1, min(3, size) + 1)) for size in image]
         strides = [self.one_of(1, 1, 2, 3) for _ in image]
-        dilations = [
-            self.one_of(1, 1, 2) if (taps - 1) * 2 < size else 1
-            for taps, size in zip(kernel, image, strict=True)
-        ]
+        mode = self.one_of("", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER", "SAME_UPPER", "SAME_LOWER")
+        dilations = [1, 1]
+        if not mode.startswith("SAME"):  # onnxruntime has no dilation there
+            fits = [(taps - 1) * 2 < size for taps, size in zip(kernel, image, strict=True)]
+            dilations = [self.one_of(1, 1, 2) if fit else 1 for fit in fits]
         W = self.integers((outputs, 1 if depthwise else channels, *kernel), -2, 2)
         operands = [x, self.constant(W)]
         if self.chance(50):
@@ -181,7 +182,7 @@ class Author:
             name: value for name, (value, default) in defaults.items() if value != default or self.chance(30)
         }
         extents = [d * (taps - 1) + 1 for d, taps in zip(dilations, kernel, strict=True)]
-        pads = self.padding(attributes)
+        pads = self.padding(mode, attributes)
         if pads is None:
             positions = [-(-size // stride) for size, stride in zip(image, strides, strict=True)]
         else:
@@ -192,22 +193,20 @@ class Author:
         self.largest[made] = 2 * W[0].size * self.largest.get(x, 9) + 3
         return made
 
-    def padding(self, attributes: dict[str, Any]) -> list[int] | None:
-        """Draw how a convolution pads; None where the size of its output is that of its input."""
-        mode = self.one_of("", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER", "SAME_UPPER", "SAME_LOWER")
+    def padding(self, mode: str, attributes: dict[str, Any]) -> list[int] | None:
+        """Write how a convolution pads; None where the size of its output follows from its input's alone."""
         if mode:
             attributes["auto_pad"] = mode
+            self.kinds.update({mode} - {"NOTSET"})
         if mode.startswith("SAME"):
-            self.kinds.add(mode)
             return None
         if mode == "VALID" or self.chance(30):
-            self.kinds.update({"VALID"} & {mode})
             return [0, 0, 0, 0]
         attributes["pads"] = [int(pad) for pad in self.random.integers(0, 3, 4)]
         return list(attributes["pads"])
 
     def call(self, x: str) -> str:
-        """Call a function of the model whose body refers to an attribute of the call; perhaps through another."""
+        """Call a function whose body refers to an attribute of the call; perhaps through another function."""
         least = AttributeProto(name="value_float", ref_attr_name="least", type=AttributeProto.FLOAT)
         held = helper.make_node("Constant", [], ["k"])
         held.attribute.append(least)
@@ -234,7 +233,7 @@ class Author:
             self.node("Expand", ["x", self.constant(np.array([1], np.int64))], ())
         if self.chance(40):
             self.kinds.add("unused initializer")
-            self.initializers.append(numpy_helper.from_array(self.integers((3,), 0, 9), self.fresh("idle")))
+            self.initializers.append(numpy_helper.from_array(np.arange(3), self.fresh("idle")))
         nodes = list(self.nodes)
         if self.chance(50) and len(nodes) > 1:
             self.kinds.add("unsorted")
@@ -264,14 +263,14 @@ def network(seed: int) -> Made:
             case "conv":
                 made = author.conv(author.within(x))
             case "clip":
-                made = author.clip(x, np.float32(-5), np.float32(6))
+                made = author.clip(x, author.integers((), -5, -1), author.integers((), 0, 6))
             case "where":
                 made = author.where(x, author.integers((7,), -9, 9))
             case _:
                 made = author.call(x)
         tensors.append(made)
     outputs = tensors[-1:] + [name for name in tensors[1:-1] if author.chance(25)]
-    ir = 3 if not author.functions and author.chance(30) else author.one_of(8, 10)
+    ir = 3 if not author.functions and author.chance(60) else author.one_of(8, 10)
     return author.finished(list(dict.fromkeys(outputs)), int(author.one_of(*OPSETS)), ir)
 
 

@@ -26,9 +26,9 @@ SINGLE = range(40)
 HAS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("float16", "float", "double"), ("Clip", "Where", "Expand")),
     **dict.fromkeys(("int8", "int32", "int64", "uint8", "uint32"), ("Clip", "Where", "Expand")),
-    **dict.fromkeys(("int16", "uint16", "uint64"), ("Clip", "Expand")),
+    "uint64": ("Clip", "Expand"),
     "string": ("Where", "Expand"),
-    "bool": ("Expand",),
+    **dict.fromkeys(("int16", "uint16", "bool"), ("Expand",)),
 }
 HELD = FLOATS | INTEGERS | {"bool": np.dtype(bool), "string": np.dtype(object)}
 
