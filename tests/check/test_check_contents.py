@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from onnx import defs
 from tests.check.support import (
     BODY,
     CALL,
@@ -270,3 +271,20 @@ def test_axes_of_an_initializer_are_denoted_where_its_type_is_written_again() ->
         "conv.W.C3"
     }
     assert broken(kernel("FILTER_OUT_CHANNEL,FILTER_IN_CHANNEL,FILTER_SPATIAL,FILTER_SPATIAL")) == set()
+
+
+# Operators that ONNX marks as not deterministic though they draw nothing themselves: three have graphs inside,
+# the body of SequenceMap is one, and that of AffineGrid holds an If.
+HOLDERS = {"If", "Loop", "Scan", "SequenceMap", "AffineGrid"}
+DRAWING = {
+    *("Bernoulli", "Dropout", "Multinomial"),
+    *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
+}
+
+
+def test_graph_d7_refuses_every_operator_that_draws_numbers_and_no_other() -> None:
+    schemas = [schema for schema in defs.get_all_schemas_with_history() if schema.domain == ""]
+    marked = defs.OpSchema.NodeDeterminism.NonDeterministic
+    assert {schema.name for schema in schemas if schema.node_determinism == marked} == DRAWING | HOLDERS
+    for name in {schema.name for schema in schemas}:
+        assert ("graph.D7" in broken(graph([node(name, "x", "y")]))) == (name in DRAWING)

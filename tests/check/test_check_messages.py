@@ -66,6 +66,9 @@ def test_a_second_definition_is_shown_with_the_first() -> None:
     doubled = replace(GOOD, inputs=values(x="float[2,3]", lo="float[]"), constants=(LO, LO, HI))
     assert shown(doubled, "graph.D1") == [(("`lo`", "initializer", "written 2 times"),)]
     assert places(doubled, "graph.D1") == ["initializer `lo`"]
+    assert shown(replace(GOOD, constants=(LO, HI, LO)), "graph.D1") == [
+        (("`lo`", "initializer", ""), ("defined before", "initializer", ""))
+    ]
 
 
 def test_a_cycle_is_named_with_its_nodes_and_the_tensors_between_them() -> None:
@@ -103,6 +106,8 @@ def test_an_undefined_tensor_is_named_once_at_each_node_that_takes_it() -> None:
 def test_every_node_of_a_dead_chain_is_named() -> None:
     chain = [node("Clip", "x lo hi", "a"), node("Clip", "a lo hi", "b"), CLIP, node("Clip", "b lo hi", "c")]
     assert places(graph(chain, values=ABC), "graph.D4") == [f"node {index} (Clip)" for index in (0, 1, 3)]
+    two = graph([CLIP, node("Clip", "x lo hi", "a b")])
+    assert shown(two, "graph.D4") == [(("outputs", "'a', 'b'", "nothing depends on it"),)]
     assert shown(graph([CLIP, node("Clip", "x lo hi", "")]), "graph.D4") == [
         (("outputs", "none", "nothing depends on it"),)
     ]
@@ -234,6 +239,9 @@ def test_a_name_that_cannot_be_printed_is_shown_as_an_escape_and_cut() -> None:
     ((only,),) = shown(named(name="\x1b" * 1000), "graph.D18")
     assert len(only[1]) < 400
     assert shown(named(operator=""), "graph.D18") == [(("operator", "''", "empty"),)]
+    output = (Value("y\n", tensor_type("float[2,3]")),)
+    broken_line = graph([Node("Clip", ("x", "lo", "hi"), ("y\n",), version=13)], output)
+    assert places(broken_line, "graph.D18") == ["node 0 (Clip)"]
 
 
 def test_a_name_is_shown_whole_up_to_eighty_characters() -> None:

@@ -15,7 +15,12 @@ def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--files", type=int, default=20_000, help="how many files (%(default)s)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first file (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="which files (%(default)s)")
-    parser.add_argument("--seconds", type=float, default=10.0, help="for one file, at most (%(default)s)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=10.0,
+        help="of the processor, for one stage of one file (%(default)s)",
+    )
     parser.add_argument("--processes", type=int, default=2, help="at the same time (%(default)s)")
     parser.add_argument("--stage", action="append", default=[], help="one more, as module:function")
     parser.add_argument(

@@ -13,15 +13,17 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory, mkdtemp
 from threading import Thread
-from typing import Any
+from typing import IO, Any
 
 from tests.fuzz.mutations import mutated
 
 ROOT = Path(__file__).parents[2]
 # Above what a process takes when everything is imported.
 MEMORY = 2**30
+PATIENCE = 6
 # A process has so many seconds to start.
-_START = 120.0
+_START = 30.0
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Settings:
-    """How files are examined; `seconds` are for each stage, `stages` are added to the usual ones, by name."""
+    """How files are examined; `stages` are added to the usual ones, by name.
+
+    A stage may take `seconds` of the processor's time. On a busy machine, or asleep, it may take `PATIENCE`
+    times as long by the clock.
+    """
 
     seed: int = 0
     seconds: float = 10.0
@@ -108,7 +114,7 @@ class _Worker:
         """Its next answer, and the stage that it named last; None where it died or a stage takes too long."""
         stream, stage = self._process.stdout, ""
         assert stream is not None
-        while select.select([stream], [], [], seconds)[0]:
+        while self._in_time(stream, seconds):
             line = stream.readline().decode().strip()
             if line.startswith("{"):
                 return json.loads(line), stage
@@ -117,6 +123,16 @@ class _Worker:
                 break
             stage = line
         return None, stage
+
+    def _in_time(self, stream: IO[bytes], seconds: float) -> bool:
+        """Wait for a line; False where there is none after the time that a stage may take."""
+        spent = _processor_time(self._process.pid)
+        for _ in range(PATIENCE):
+            if select.select([stream], [], [], seconds)[0]:
+                return True
+            if _processor_time(self._process.pid) - spent >= seconds:
+                return False
+        return False
 
     def ask(self, number: int, seconds: float) -> Answer:
         """Let it examine a file; it is ended where it takes too long."""
@@ -128,7 +144,7 @@ class _Worker:
             return Answer(**answer)
         died = not self.alive
         code = self.end()
-        what = f"the process died with exit code {code}" if died else f"no answer after {seconds:g} s"
+        what = f"the process died with exit code {code}" if died else f"more than {seconds:g} s"
         return Answer(number, "failed", f"{what} in the stage {stage}", 0.0 if died else seconds, stage)
 
     @property
@@ -144,6 +160,14 @@ class _Worker:
             assert stream is not None
             stream.close()
         return code
+
+
+def _processor_time(process: int) -> float:
+    """The seconds that a process has kept a processor busy."""
+    about = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    # After the program's name, which stands in parentheses, the user's time is entry 12, the system's 13.
+    entries = about.rpartition(")")[2].split()
+    return (int(entries[11]) + int(entries[12])) / _TICKS
 
 
 def _serve(
@@ -187,7 +211,7 @@ def examine(numbers: Sequence[int], settings: Settings) -> Iterator[Answer]:
             while not todo.empty():
                 todo.get()
             for thread in threads:
-                thread.join(settings.seconds + _START)
+                thread.join(PATIENCE * (settings.seconds + _START))
 
 
 def keep(seed: int, failure: Answer, folder: Path) -> Path:

@@ -12,8 +12,15 @@ def raises(judged: Judged) -> Iterator[str]:
     yield str([][len(judged.findings)])
 
 
-def hangs(judged: Judged) -> Iterator[str]:
-    """Never come back."""
+def spins(judged: Judged) -> Iterator[str]:
+    """Never come back, and work all the time."""
+    while judged:
+        pass
+    yield ""
+
+
+def sleeps(judged: Judged) -> Iterator[str]:
+    """Never come back, as one who waits for a pipe."""
     while judged:
         time.sleep(1)
     yield ""

@@ -57,17 +57,17 @@ def furnish(folder: Path) -> None:
 
 
 class Clock:
-    """The stages of one file, announced as they begin, and the time each one takes."""
+    """The stages of one file, announced as they begin, and the processor's time that each one takes."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         """Nothing has begun."""
         self._tell = tell
-        self._stage, self._start = "", time.perf_counter()
+        self._stage, self._start = "", time.process_time()
         self.slowest = (0.0, "")
 
     def begins(self, stage: str) -> None:
         """Another stage begins, and the last one is over."""
-        now = time.perf_counter()
+        now = time.process_time()
         self.slowest = max(self.slowest, (now - self._start, self._stage))
         self._stage, self._start = stage, now
         self._tell(stage)

@@ -59,6 +59,22 @@ def test_a_run_prints_and_writes_the_result(tmp_path: Path) -> None:
     assert np.load(tmp_path / "out" / "z.npy").tobytes() == CHOSEN.tobytes()
 
 
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([0.1, 0.7], "0.1 to 0.7"),
+        ([np.nan, -1], "0.0 to 0.0, 1 NaN"),
+        ([np.nan, np.nan], "nothing finite, 2 NaN"),
+    ],
+)
+def test_ranges_are_shown_with_the_digits_that_a_float_has(
+    tmp_path: Path, values: list[float], shown: str
+) -> None:
+    model = written(tmp_path / "a.onnx", two_clips())
+    image = saved(tmp_path / "x.npy", np.array(values, np.float32))
+    assert f"y: float[2]  {shown}  sha256" in run("run", model, "--input", f"x={image}").stdout
+
+
 def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
     model = written(tmp_path / "a.onnx", two_clips())
     image = saved(tmp_path / "x.npy", np.array([-1, 9], np.float32))
@@ -174,6 +190,7 @@ def _files(folder: Path) -> dict[str, Path]:
         "no entries": "{}",
         "no shape": "{'descr': '<f4', 'fortran_order': False, }",
         "two shapes": "{'descr': '<f4', 'shape': (2, 3), 'shape': (2, 3), }",
+        "four entries": f"{plain[:-2]} 'shape': (2, 3)}}",
         "more entries": f"{plain[:-2]} 'more': 1, }}",
         "a program": "{'descr': '<f4', 'fortran_order': False, 'shape': (__import__('os').getpid(), 3), }",
         "brackets": "{'descr': '<f4', 'fortran_order': False, 'shape': (" + "(" * 5000 + "), }",
@@ -210,6 +227,26 @@ def test_a_file_that_holds_no_such_array_is_refused_in_one_line(
         assert "\x1b" not in result.output
         assert result.stdout == ""
     assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("objects", "it holds Python objects, which are not read because they could be programs"),
+        ("digits", "a size in its header is too large for any array"),
+        ("no type", "there is no element type '<f3'"),
+        ("structured", "its header is not that of an array of numbers or text"),
+        ("several", "it is no .npy file; write one with numpy.save"),
+        ("too short", "float[2,3] takes 24 bytes, after its header the file has 23"),
+        ("too long", "float[2,3] takes 24 bytes, after its header the file has 25"),
+        ("missing", "there is no such file"),
+        ("folder", "cannot be read: Is a directory"),
+        ("pipe", "cannot be read: it is not a plain file"),
+    ],
+)
+def test_the_line_says_why(tmp_path: Path, name: str, problem: str) -> None:
+    file = _files(tmp_path)[name]
+    assert choose(tmp_path, file).stderr == f"error: `x`: {file}: {problem}\n"
 
 
 def test_a_header_that_announces_gigabytes_takes_no_memory(tmp_path: Path) -> None:
@@ -331,7 +368,7 @@ def test_outputs_stay_in_their_folder_whatever_their_names(tmp_path: Path) -> No
     assert sorted(np.load(file).item() for file in files) == [index / 4 for index in range(len(names))]
     assert len(list((out / "trace").iterdir())) == len(names)
     assert {file.parent for file in out.rglob("*.npy")} == {out, out / "trace"}
-    assert all(re.fullmatch(r"[\w%.~-]+\.npy", file.name, re.ASCII) for file in files)
+    assert all(re.fullmatch(r"[\w%~-][\w%.~-]*\.npy", file.name, re.ASCII) for file in files)
 
 
 @pytest.mark.parametrize("where", ["x.npy", "x.npy/below"])

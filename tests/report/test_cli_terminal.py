@@ -101,9 +101,11 @@ def test_a_full_disk_is_said_and_has_exit_code_2(bad: Path, command: str) -> Non
     assert done.stderr == b"error: cannot print: No space left on device\n"
 
 
-def test_without_any_output_the_exit_code_remains(bad: Path) -> None:
-    command = f'"{sys.executable}" -m sonnx check "{bad}" >&- 2>&-'
-    assert subprocess.run(["sh", "-c", command], check=False).returncode == 1
+def test_without_any_output_the_exit_code_remains(bad: Path, tmp_path: Path) -> None:
+    good = written(tmp_path / "good.onnx", two_clips())
+    for path, code in ((good, 0), (bad, 1), (tmp_path / "missing", 2)):
+        command = f'"{sys.executable}" -m sonnx check "{path}" >&- 2>&-'
+        assert subprocess.run(["sh", "-c", command], check=False).returncode == code
 
 
 def test_an_interrupted_check_is_no_verdict(

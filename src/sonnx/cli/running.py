@@ -142,7 +142,8 @@ def _range(array: Array) -> str:
     if array.dtype == np.dtype(bool):
         return f"{np.count_nonzero(array)} of {array.size} true  "
     finite = array[np.isfinite(array)]
-    ends = f"{finite.min()} to {finite.max()}" if finite.size else "nothing finite"
+    # As text, not formatted: that would show a float with the digits of a double.
+    ends = f"{finite.min()!s} to {finite.max()!s}" if finite.size else "nothing finite"
     others = [(np.count_nonzero(np.isnan(array)), "NaN"), (np.count_nonzero(np.isinf(array)), "infinite")]
     return ", ".join([ends, *(f"{number} {what}" for number, what in others if number)]) + "  "
 

@@ -98,7 +98,7 @@ def execute(
             del tensors[name]  # a tensor that nobody needs any more gives its memory back
     require_ieee()
     made = {name for node in nodes for name in node.outputs}
-    return {name: _own(tensors[name], name in made) for name in outputs}
+    return {name: _own(tensors.pop(name), name in made) for name in outputs}
 
 
 def _own(array: Array, computed: bool) -> Array:
@@ -212,37 +212,40 @@ def _require_memory(graph: Graph, order: Sequence[int], settings: Settings) -> N
     total = most = sum(sizes[name] for name in alive)
     for index in order:
         node = graph.nodes[index]
-        made = {name for name in node.outputs if name}
-        total += sum(sizes[name] for name in made)
-        # A definition works on copies of its input and output; the padded input of Conv is one of them.
-        working = sum(sizes.get(name, 0) for name in {*made, *node.inputs}) + _padded(graph, node, settings)
-        most = max(most, total + working)
+        total += sum(sizes[name] for name in set(node.outputs) if name)
+        most = max(most, total + _working_bytes(graph, node, settings))
         total -= sum(sizes[name] for name in _last_used(node, uses))
+    # At the end each result is copied where others could write to it too.
+    most = max(most, total + max((sizes[value.name] for value in graph.outputs), default=0))
     if most > settings.memory:
         raise MemoryLimitError(
-            f"running the model takes up to {most / 2**30:.1f} GiB of tensors, allowed are "
-            f"{settings.memory / 2**30:.1f} GiB; allow more if the machine has it"
+            f"running the model takes up to {most:,} bytes for tensors, allowed are {settings.memory:,}; "
+            "allow more if the machine has it"
         )
 
 
-def _padded(graph: Graph, node: Node, settings: Settings) -> int:
-    """The bytes of a Conv's padded input."""
+def _working_bytes(graph: Graph, node: Node, settings: Settings) -> int:
+    """What a definition takes for copies of its inputs and outputs; Conv's padded input is one of them."""
+    kinds = [graph.types[name] for name in {*node.inputs, *node.outputs} if name]
     pads = node.attributes.get("pads")
-    sizes = graph.types[node.inputs[0]].sizes if pads else None
-    if not pads or sizes is None:
-        return 0
+    if not pads:
+        return sum(_bytes(kind, settings.domain) for kind in kinds)
+    kinds.append(_padded(graph.types[node.inputs[0]], pads))
+    # Sums of float16 are held as float, and so is all that they are made of.
+    wide = 3 if kinds[-1].dtype is DType.FLOAT16 else 1
+    return wide * sum(_bytes(kind, settings.domain) for kind in kinds)
+
+
+def _padded(X: TensorType, pads: Sequence[int]) -> TensorType:
+    shape = X.sizes or ()
     half = len(pads) // 2
-    grown = [
-        size + low + high for size, low, high in zip(sizes[-half:], pads[:half], pads[half:], strict=True)
-    ]
-    kind = TensorType(graph.types[node.inputs[0]].dtype, (*sizes[:-half], *grown))
-    return _bytes(kind, settings.domain)
+    grown = map(sum, zip(shape[-half:], pads[:half], pads[half:], strict=True))
+    return TensorType(X.dtype, (*shape[:-half], *grown))
 
 
 def _bytes(kind: TensorType, domain: Domain) -> int:
-    if kind.dtype is None or kind.sizes is None:
-        return 0
     held = _held_as(kind.dtype, domain)
+    number = prod(kind.sizes or ())
     if held is DType.REAL:
-        return prod(kind.sizes) * _REAL_BYTES
-    return prod(kind.sizes) * (_STRING_BYTES if held is DType.STRING else numpy_dtype(kind.dtype).itemsize)
+        return number * _REAL_BYTES
+    return number * (_STRING_BYTES if held is None or held is DType.STRING else numpy_dtype(held).itemsize)
