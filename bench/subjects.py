@@ -102,6 +102,7 @@ def model_subjects() -> list[Subject]:
     path = str(large_model())
     theirs = f"import onnx; onnx.checker.check_model(onnx.load({path!r}), full_check=True)"
     rival = "onnx.load and check_model(full_check)"
+
     def ours() -> None:
         if sonnx.load(path).check():
             raise AssertionError("the model of the benchmark must conform")

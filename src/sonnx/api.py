@@ -69,9 +69,10 @@ class Graph(model.Graph):
         """Execute the model by its definitions: arrays by input name in, arrays by output name out.
 
         In the domain "ieee" every bit is specified, given the mode of accumulation; in "real" floats are
-        lifted exactly and nothing is rounded. `watch` is called after every node with a Step. Raises RuleError
-        where the model does not conform, InputError where an array is not what the model takes, and
-        MemoryLimitError where the tensors would take more than `memory` bytes.
+        lifted exactly and nothing is rounded. `watch` is called after every node with a Step.
+
+        Raises RuleError where the model does not conform, InputError where an array is not what the model
+        takes, and MemoryLimitError where the tensors would take more than `memory` bytes.
         """
         settings = Settings(domain, accumulate, order, seed, memory)
         if self._findings:

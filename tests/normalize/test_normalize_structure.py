@@ -236,6 +236,8 @@ def test_the_operator_set_that_only_a_function_imports_comes_with_its_body() -> 
 def test_operator_sets_that_have_nothing_to_do_with_functions_stay() -> None:
     text = "g (float[2] x) => (float[2] y) { y = own.Limit(x) }"
     assert normalized(text, LIMIT, more=', "other": 3').graph.opsets == (("", 22), ("other", 3))
+    strange = normalized("g (float[2] x) => (float[2] y) { t = own.Limit(x)  y = own.Strange(t) }", LIMIT)
+    assert strange.graph.opsets == (("", 22), ("own", 1))
     foreign = "Foreign (a) => (b) { b = strange.Op(a) }"
     model = proto(text.replace("Limit", "Foreign"), foreign)
     model.functions[0].opset_import.append(helper.make_opsetid("strange", 7))
@@ -248,7 +250,7 @@ def test_of_several_versions_that_functions_import_the_newest_comes() -> None:
     second = "Other (a) => (b) { b = Clip(a) }"
     model = proto("g (float[2] x) => (float[2] y) { t = own.Limit(x)  y = own.Other(t) }", LIMIT, second)
     del model.opset_import[0]
-    model.functions[0].opset_import[0].version = 18
+    model.functions[1].opset_import[0].version = 18
     assert normalize(read(model)).graph.opsets == (("", 22),)
 
 
@@ -341,6 +343,12 @@ def test_a_default_that_newer_files_give_an_input_stays(ir: int) -> None:
     done = normalize(read(model))
     assert done.changes == ()
     assert rules(done) == ["graph.D10", "graph.D10"]
+
+
+def test_a_default_that_no_node_takes_stays() -> None:
+    text = "g (float[2] x, float l, float idle) => (float[2] y) { y = Clip(x, l, l) }"
+    done = normalize(read(with_arrays(proto(text), idle=float32(0))))
+    assert (done.changes, rules(done)) == ((), ["graph.D10"])
 
 
 def test_a_default_decides_no_shape() -> None:

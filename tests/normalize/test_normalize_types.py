@@ -55,6 +55,22 @@ def test_a_type_that_contradicts_is_not_completed(written: str) -> None:
     assert rules(done) != []
 
 
+@pytest.mark.parametrize("written", ["sparse float[?,3]", "float8e5m2[?,3]"])
+def test_what_the_profile_does_not_have_is_not_completed(written: str) -> None:
+    given = graph(chain(output="float[2,3] y"))
+    done = normalize(replace(given, values=(Value("t", tensor_type(written)),)))
+    assert done.changes == ()
+    assert types(done)["t"] == written
+
+
+def test_an_output_that_is_absent_gets_no_type() -> None:
+    given = graph(chain(output="float[2,3] y"))
+    first = replace(given.nodes[0], outputs=("", "t"))
+    done = normalize(replace(given, nodes=(first, given.nodes[1])))
+    assert "general.R5" in rules(done)
+    assert "" not in types(done)
+
+
 @pytest.mark.parametrize(
     ("written", "left"),
     [
@@ -236,6 +252,14 @@ def test_an_axis_keeps_its_name() -> None:
     assert types(done)["y"] == "float[2,3] as DATA_CHANNEL,"
 
 
+def test_the_names_of_axes_are_not_those_of_an_expanded_tensor() -> None:
+    model = proto("g (bool[3,2] c, float[2] x, float[3,2] z) => (float[3,2] y) { y = Where(c, x, z) }")
+    model.graph.input[1].type.tensor_type.shape.dim[0].denotation = "DATA_FEATURE"
+    done = normalize(read(model))
+    assert rules(done) == []
+    assert types(done)["x_expanded"] == "float[3,2]"
+
+
 def function_graph(values: str, inputs: str = "float[2] x, float[3] z", written: str = "") -> Any:
     """A function with a tensor `m` between two Clips, called on `x` and on `z`."""
     function = f"Two (a) => (b) <{values}> {{ m = Clip(a)  b = Clip(m) }}"
@@ -253,6 +277,20 @@ def test_a_function_may_write_a_type_without_a_shape() -> None:
     done = normalize(function_graph("float[] m, float[] b"))
     assert rules(done) == []
     assert types(done)["Two/m"] == "float[2]"
+
+
+def test_what_a_function_writes_and_the_graph_knows_is_not_written_again() -> None:
+    done = normalize(function_graph("float[n] a"))
+    assert not {"x", "z"} & {value.name for value in done.graph.values}
+
+
+def test_a_wrong_name_for_an_axis_does_not_get_lost_with_a_function() -> None:
+    function = "F (a, w) => (b) <float[1,1,3,3] a> { b = Conv(a, w) }"
+    text = "g (float[1,1,3,3] x, float[1,1,3,3] w) => (float[1,1,1,1] y) { y = own.F(x, w) }"
+    model = proto(text, function, ir=10)
+    for axis in model.functions[0].value_info[0].type.tensor_type.shape.dim:
+        axis.denotation = "DATA_FEATURE"
+    assert "conv.X.C4" in rules(normalize(read(model)))
 
 
 def test_a_symbol_of_a_function_is_none_of_the_graph() -> None:

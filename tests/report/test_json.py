@@ -46,6 +46,7 @@ def test_a_finding_is_written_with_all_its_parts() -> None:
         "size": 17,
         "sha256": SHA,
         "conforms": False,
+        "complete": True,
         "counts": {"clip.min.C1": 1},
         "findings": [
             {
@@ -153,3 +154,8 @@ def test_an_endless_name_is_cut_and_says_so() -> None:
 def test_every_statement_is_written_whole() -> None:
     findings = [Finding(rule.identifier, rule.statement, "", (), "h", rule.page) for rule in rules()]
     assert [found["statement"] for found in document(findings)["findings"]] == [r.statement for r in rules()]
+
+
+def test_a_list_that_was_cut_says_so() -> None:
+    cut_off = findings_document([], file="net.onnx", sha256=SHA, size=17, version="1.2.3", complete=False)
+    assert cut_off["complete"] is False

@@ -1,14 +1,19 @@
 """What the README shows is what happens."""
 
 import re
+import shlex
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import sonnx
+from sonnx.cli import main
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
@@ -16,7 +21,7 @@ README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 @pytest.fixture(scope="module")
 def shown() -> dict[str, Any]:
     """The names that the example defines, after running it; each bare expression under its own text."""
-    (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    _, block = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict[str, Any] = {}
     for line in block.splitlines():
         code = line.split("  #")[0]
@@ -25,6 +30,39 @@ def shown() -> dict[str, Any]:
         else:
             exec(code, names)
     return names
+
+
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that holds what the README's first command writes; the commands run there."""
+    script = Path(__file__).parents[2] / "examples" / "mobilenet_like.py"
+    command = [sys.executable, str(script), "net.onnx", "--input", "image.npy"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_commands_on_a_model_do_what_they_say(example: Path) -> None:
+    (block,) = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    first, *commands = [line.removeprefix("$ ").split("  #")[0] for line in block.splitlines()]
+    assert first == "python examples/mobilenet_like.py net.onnx --input image.npy"
+    codes = [
+        CliRunner().invoke(main, shlex.split(line.removeprefix("sonnx "))).exit_code for line in commands
+    ]
+    assert codes == [1, 1, 0, 0, 0]
+    written = sorted(str(path.relative_to(example)) for path in example.rglob("*.*"))
+    assert {"report.sarif", "conforming.onnx"} <= set(written)
+    assert [name for name in written if name.startswith("results/")]
+    assert {Path(name).suffix for name in written if name.startswith("exact/")} == {".json", ".npy"}
+
+
+def test_the_python_example_on_a_model_runs(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    block, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names: dict[str, Any] = {"image": np.load(example / "image.npy")}
+    exec(block, names)
+    assert "general.R1" in capsys.readouterr().out
+    assert sonnx.load("conforming.onnx").check() == ()
+    assert set(names["results"]) == {value.name for value in names["graph"].outputs}
 
 
 def test_the_first_lines_of_the_example_give_what_they_say(shown: dict[str, Any]) -> None:

@@ -235,7 +235,7 @@ def test_a_result_is_written_with_all_its_parts() -> None:
         ],
     }
     assert run["columnKind"] == "unicodeCodePoints"
-    assert run["invocations"] == [{"executionSuccessful": True}]
+    assert run["invocations"] == [{"executionSuccessful": True, "properties": {"complete": True}}]
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.identifier)

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,20 +67,22 @@ def check_model(path: Path, form: Format, output: str | None, memory: int | None
         return fail(f"{output} is the model itself, which is never changed; name another file")
     try:
         graph = load(path, memory=memory)
-        with path.open("rb") as file:
-            hashed = file_digest(file, "sha256").hexdigest()
-            about: dict[str, Any] = {"file": str(path), "sha256": hashed, "size": file.tell()}
     except LoadError as problem:
         return fail(str(problem))
-    except OSError as problem:
-        return fail(f"{path}: cannot be read: {problem.strerror}")
     findings = graph.check()
+    about: dict[str, Any] = {
+        "file": str(path),
+        "sha256": graph.file_sha256,
+        "size": graph.file_size,
+        "version": __version__,
+        "complete": len(findings) < graphs.MOST_FINDINGS,
+    }
     if form == "json":
-        report = findings_json(findings, **about, version=__version__)
+        report = findings_json(findings, **about)
     elif form == "sarif":
-        report = sarif(findings, rules(), **about, version=__version__)
+        report = sarif(findings, rules(), **about)
     else:
-        report = _text(graph, findings, str(path), hashed, brief)
+        report = _text(graph, findings, str(path), graph.file_sha256, brief)
     return _deliver(report.rstrip("\n"), output, verdict(str(path), findings)) or (
         FINDINGS if findings else CONFORMS
     )

@@ -10,10 +10,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sonnx.api import Graph, load
 from sonnx.cli.models import refuse
-from sonnx.cli.npy import ArrayFileError, read_npy
 from sonnx.cli.terminal import CONFORMS, FINDINGS, UNREADABLE, fail, say
 from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, execute
 from sonnx.load.arrays import array_digest, doubles, write_array
+from sonnx.load.npy import ArrayFileError, read_npy
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, describe
 from sonnx.numeric.environment import NotIeeeError

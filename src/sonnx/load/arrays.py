@@ -1,4 +1,4 @@
-"""Arrays beside models, in and out: nothing of a file is executed, and no name leaves its folder."""
+"""Results as files: no name leaves its folder, and nothing is half-written."""
 
 import json
 from collections.abc import Callable
@@ -11,35 +11,11 @@ import numpy as np
 
 from sonnx.load.whole_file import whole_file
 from sonnx.model.dtype import DType
-from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, dtype_of, numpy_dtype
 from sonnx.numeric.rounding import nearest
 
 # Most file systems end names at 255 bytes; an extension follows.
 _LONGEST_NAME = 200
-
-
-class ArrayFileError(ValueError):
-    """A file that holds no array; the text says why."""
-
-
-def read_array(path: Path, kind: TensorType) -> Array:
-    """Read a .npy file; nothing in it is executed, and no more is read than the file holds."""
-    try:
-        # Mapped, a file that announces more than it holds is refused before memory is taken.
-        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError, TypeError, SyntaxError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ArrayFileError(
-            f"{path} cannot be read as a .npy array: {reason.splitlines()[0][:200]}"
-        ) from None
-    if not isinstance(array, np.ndarray):
-        raise ArrayFileError(f"{path} holds several arrays; give a .npy file with one")
-    array = np.array(array)
-    # NumPy's format has no name for bfloat16: it writes two bytes without meaning.
-    if kind.dtype is DType.BFLOAT16 and array.dtype == np.dtype("V2"):
-        return array.view(numpy_dtype(DType.BFLOAT16))
-    return array
 
 
 def safe_name(name: str) -> str:
@@ -58,9 +34,9 @@ def digest(content: bytes) -> str:
 
 
 def array_digest(array: Array) -> str:
-    """The SHA-256 of an array's elements in C order, little-endian; of reals and strings as text."""
+    """The SHA-256 of an array's elements in C order, little-endian; reals and strings are a list in JSON."""
     if array.dtype == np.dtype(object):
-        return digest("\n".join(map(str, array.reshape(-1))).encode("utf-8", "surrogatepass"))
+        return digest(json.dumps([str(element) for element in array.reshape(-1)]).encode())
     if array.dtype == numpy_dtype(DType.BFLOAT16):
         array = array.view(np.uint16)
     return digest(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes())

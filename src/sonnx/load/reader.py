@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 from google.protobuf.message import DecodeError
@@ -29,8 +30,9 @@ def load(path: str | Path, limits: Limits | None = None) -> Graph:
 
     Raises LoadError where the file holds no model at all.
     """
-    graph = from_bytes(_content(path), str(path), Path(path).parent, limits)
-    return replace(graph, source=str(path))
+    content = _content(path)
+    graph = from_bytes(content, str(path), Path(path).parent, limits)
+    return replace(graph, file_sha256=sha256(content).hexdigest(), file_size=len(content))
 
 
 def _content(path: str | Path) -> bytes:

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
     try:
         with part.open("xb") as file:
             yield file
+        if target.exists():
+            part.chmod(stat.S_IMODE(target.stat().st_mode))  # who may read it stays as it was
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)

@@ -205,6 +205,9 @@ class Graph:
     extras: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
     documentation: str = ""
+    # Of the file that the model was read from, for reports.
+    file_sha256: str = field(default="", compare=False)
+    file_size: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         """Check the form."""

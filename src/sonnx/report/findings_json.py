@@ -10,17 +10,22 @@ from sonnx.model.rule import Finding
 from sonnx.report.text import LONGEST_NAME, cut, location_text, printable
 
 
-def findings_json(findings: Sequence[Finding], *, file: str, sha256: str, size: int, version: str) -> str:
+def findings_json(
+    findings: Sequence[Finding], *, file: str, sha256: str, size: int, version: str, complete: bool = True
+) -> str:
     """Write `findings_document` as text; it is pure ASCII, whatever the model's names are."""
-    document = findings_document(findings, file=file, sha256=sha256, size=size, version=version)
+    document = findings_document(
+        findings, file=file, sha256=sha256, size=size, version=version, complete=complete
+    )
     return json_text(document, 2)
 
 
 def findings_document(
-    findings: Sequence[Finding], *, file: str, sha256: str, size: int, version: str
+    findings: Sequence[Finding], *, file: str, sha256: str, size: int, version: str, complete: bool = True
 ) -> dict[str, Any]:
     """Give the verdict on a model, and every finding with its place and values.
 
+    `complete` tells whether the list holds all findings, or the check stopped at its limit.
     Names stand as the model has them, except that lone surrogates, which no UTF-8 can hold, are written
     as escapes, and that names beyond 200 characters are cut; so is any text beyond 1000.
     """
@@ -33,6 +38,7 @@ def findings_document(
         "size": size,
         "sha256": sha256,
         "conforms": not findings,
+        "complete": complete,
         "counts": dict(Counter(finding.rule for finding in findings)),
         "findings": [_finding(finding, parts) for finding in findings],
     }

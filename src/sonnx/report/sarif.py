@@ -22,17 +22,36 @@ Object = dict[str, Any]
 
 
 def sarif(
-    findings: Sequence[Finding], rules: Sequence[AnyRule], *, file: str, sha256: str, size: int, version: str
+    findings: Sequence[Finding],
+    rules: Sequence[AnyRule],
+    *,
+    file: str,
+    sha256: str,
+    size: int,
+    version: str,
+    complete: bool = True,
 ) -> str:
     """Write `sarif_document` as text; it is pure ASCII, whatever the model's names are."""
-    document = sarif_document(findings, rules, file=file, sha256=sha256, size=size, version=version)
+    document = sarif_document(
+        findings, rules, file=file, sha256=sha256, size=size, version=version, complete=complete
+    )
     return json_text(document, 6)
 
 
 def sarif_document(
-    findings: Sequence[Finding], rules: Sequence[AnyRule], *, file: str, sha256: str, size: int, version: str
+    findings: Sequence[Finding],
+    rules: Sequence[AnyRule],
+    *,
+    file: str,
+    sha256: str,
+    size: int,
+    version: str,
+    complete: bool = True,
 ) -> Object:
-    """Give the findings of one model, with all rules that it was held against."""
+    """Give the findings of one model, with all rules that it was held against.
+
+    `complete` tells whether these are all findings, or the check stopped at its limit.
+    """
     artifact = _artifact_location(file)
     places = _Places()
     indices = {rule.identifier: index for index, rule in enumerate(rules)}
@@ -42,7 +61,7 @@ def sarif_document(
     ]
     run = {
         "tool": {"driver": _driver(rules, version)},
-        "invocations": [{"executionSuccessful": True}],
+        "invocations": [{"executionSuccessful": True, "properties": {"complete": complete}}],
         "artifacts": [
             {
                 "location": artifact,
@@ -180,8 +199,11 @@ def _fingerprints(findings: Sequence[Finding]) -> list[str]:
     fingerprints = []
     for finding in findings:
         path = finding.location.path if finding.location else ()
-        parts = [(part.kind, _name(part), part.operator) for part in path]
-        key = json.dumps([finding.rule, finding.operator, parts, [shown.name for shown in finding.values]])
-        fingerprints.append(sha_256(f"{key} {seen[key]}".encode()).hexdigest())
+        parts = [(part.kind, cut(_name(part)), cut(part.operator)) for part in path]
+        shown = [cut(value.name) for value in finding.values]
+        written = json.dumps([finding.rule, cut(finding.operator), parts, shown])
+        # Names may be long and findings many: only the digest is kept.
+        key = sha_256(written.encode()).hexdigest()
+        fingerprints.append(sha_256(f"{written} {seen[key]}".encode()).hexdigest())
         seen[key] += 1
     return fingerprints
