@@ -203,8 +203,9 @@ def test_what_some_sizes_would_make_right_is_compatible(text: str) -> None:
         "g (float[n] x, double l) => (float[n] y) { y = Clip(x, l) }",
         "g (float[n] x) => (float[n] y) { y = Relu(x) }",
         "g (float[n] x, float[n] x) => (float[n] y) { y = Clip(x) }",
+        "g (float x, int64[1] s) => (float[n] y) { t = Expand(x, s)  y = Relu(t) }",
     ],
-    ids=["channels", "types", "operator", "twice"],
+    ids=["channels", "types", "operator", "twice", "operator on an unknown shape"],
 )
 def test_what_no_size_would_make_right_is_not_compatible(text: str) -> None:
     assert not backend.is_compatible(proto(text))
@@ -239,8 +240,8 @@ def test_groups_are_convolutions_side_by_side_bit_for_bit(channels: int, outputs
 
 @pytest.mark.parametrize(
     ("channels", "outputs", "per_group", "group"),
-    [(4, 4, 2, 0), (4, 4, 2, -2), (4, 4, 1, 3), (4, 3, 2, 2), (4, 4, 2, 4), (4, 4, 1, 2)],
-    ids=["zero", "negative", "3 of 4", "3 outputs", "too wide", "too narrow"],
+    [(4, 4, 2, 0), (0, 4, 2, 0), (4, 4, 2, -2), (4, 4, 1, 3), (4, 3, 2, 2), (4, 4, 2, 4), (4, 4, 1, 2)],
+    ids=["zero", "zero of zero", "negative", "3 of 4", "3 outputs", "too wide", "too narrow"],
 )
 def test_groups_that_do_not_divide_the_channels_are_refused(
     channels: int, outputs: int, per_group: int, group: int

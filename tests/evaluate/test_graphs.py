@@ -432,12 +432,23 @@ def test_tensors_that_nobody_needs_any_more_give_their_memory_back() -> None:
     peaks = []
     for length in (3, 30):
         graph = ready(chain(length, size))
+        execute(graph, given, Settings())  # what is made once and kept is not counted below
         tracemalloc.start()
         execute(graph, given, Settings())
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < peaks[0] + 4 * size // 2  # less than half a tensor more, for 27 more nodes
     assert least_memory(ready(chain(3, size)), given) == least_memory(ready(chain(30, size)), given)
+
+
+def test_a_tensor_that_one_node_takes_twice_gives_its_memory_back_as_well() -> None:
+    given = {"t0": np.zeros(1000, np.float32), "c": np.ones(1000, bool)}
+    needed = []
+    for length in (3, 30):
+        nodes = " ".join(f"t{i + 1} = Where(c, t{i}, t{i})" for i in range(length))
+        graph = ready(f"g (bool[1000] c, float[1000] t0) => (float[1000] t{length}) {{ {nodes} }}")
+        needed.append(least_memory(graph, given))
+    assert needed == [2 * (1000 + 2 * 4000)] * 2
 
 
 IMAGE = np.linspace(-1, 1, 16 * 128 * 128, dtype=np.float32).reshape(1, 16, 128, 128)
@@ -467,6 +478,16 @@ BUSY: dict[str, tuple[str, dict[str, Array], dict[str, Any]]] = {
         "K[1,1,16,16] x, K[2,1,3,3] w) => (y) { y = Conv(x, w) }",
         {"x": IMAGE[:, :1, :16, :16], "w": KERNEL[:2, :1]},
         {"domain": "real"},
+    ),
+    "Convs": (
+        "K[1,1,128,128] x, K[16,1,3,3] w) => (y, v) { y = Conv(x, w)  v = Conv(x, w) }",
+        {"x": IMAGE[:, :1], "w": KERNEL[:, :1]},
+        {},
+    ),
+    "Input as output": (
+        "K[1,16,128,128] x, K[2] z) => (K[1,16,128,128] x, y) { y = Clip(z) }",
+        {"x": IMAGE, "z": KERNEL[0, 0, 0, :2]},
+        {},
     ),
     "Expands": (
         "K[1,1,128,1] x) => (y, v) <int64[4] s = {1, 1, 1, 900}> { y = Expand(x, s)  v = Expand(x, s) }",
@@ -518,6 +539,16 @@ def test_results_are_the_caller_s_own() -> None:
     assert not any(np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
 
 
+@pytest.mark.parametrize("node", ["Clip(x, l, h)", "Where(c, x, x)", "Expand(x, s)"])
+def test_results_lie_in_memory_line_by_line_wherever_inputs_lie(node: str) -> None:
+    text = f"""g (float[2,3] x, bool[2,3] c, float l, float h) => (float[2,3] y)
+               <int64[2] s = {{2, 3}}> {{ y = {node} }}"""
+    x = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3))
+    y = run(text, x=x, c=x > 0, l=float32(0), h=float32(9))["y"]
+    assert y.flags.c_contiguous
+    assert y.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 def test_inputs_that_may_not_be_written_to_are_only_read() -> None:
     x = float32([-1, 3, 9])
     x.flags.writeable = False
@@ -544,7 +575,10 @@ def test_nothing_comes_out_of_a_process_that_does_not_compute_as_ieee_754_says(w
     library.fegetenv(changed)
     changed[7] |= FLUSH_TO_ZERO
 
-    def flush(_: object = None) -> None:
+    steps = []
+
+    def flush(step: object = None) -> None:
+        steps.append(step)
         library.fesetenv(changed)
 
     message = None
@@ -558,3 +592,4 @@ def test_nothing_comes_out_of_a_process_that_does_not_compute_as_ieee_754_says(w
         library.fesetenv(saved)
     assert message is not None
     assert "flushes subnormal numbers to zero" in message
+    assert len(steps) == 1  # seen before the first node, or at the end

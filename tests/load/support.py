@@ -16,6 +16,8 @@ from sonnx.report.text import findings_text
 
 NEWEST = defs.onnx_opset_version()
 OPSETS = range(13, NEWEST + 1)
+# What a graph tells of where it came from, which is not what it says.
+_ABOUT_THE_FILE = {"source", "origin", "file_sha256", "file_size"}
 
 
 def varint(number: int) -> bytes:
@@ -90,7 +92,7 @@ def form(thing: Any) -> Any:
     if isinstance(thing, np.ndarray):
         return bits(thing)
     if is_dataclass(thing):
-        names = [field.name for field in fields(thing) if field.name not in ("source", "origin")]
+        names = [field.name for field in fields(thing) if field.name not in _ABOUT_THE_FILE]
         return type(thing).__name__, *((name, form(getattr(thing, name))) for name in names)
     if isinstance(thing, Mapping):
         return [(key, form(held)) for key, held in thing.items()]

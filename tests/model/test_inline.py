@@ -93,6 +93,13 @@ def test_a_call_of_the_same_name_inside_does_not_share_tensors() -> None:
     assert len(made) == len(set(made))
 
 
+def test_a_numbered_name_is_kept_apart_from_one_that_looks_so() -> None:
+    body = function("F", "a", "b", node("Abs", "a", "t"), node("Abs", "t", "t_2"), node("Abs", "t_2", "b"))
+    flat = flatten(graph([node("F", "x", "m"), node("F", "m", "y")], [body]))
+    made = [name for one in flat.graph.nodes for name in one.outputs]
+    assert made == ["F/t", "F/t_2", "m", "F/t_3", "F/t_2_2", "y"]
+
+
 def test_many_calls_get_their_names_in_a_time_that_grows_with_their_number() -> None:
     number = 20_000
     calls = [Node("F", (f"t{index}",), (f"t{index + 1}",), domain=OWN) for index in range(number)]
@@ -129,6 +136,17 @@ def test_an_absent_operand_in_the_body_stays_absent_whatever_is_called_by_the_em
     body = Function("F", OWN, ("a", ""), ("b", ""), (node("Clip", "a - x", "b -"),))
     flat = flatten(graph([node("F", "x m", "y z")], [body]))
     assert shapes(flat.graph.nodes) == [("Clip", ("x", "", "x"), ("y", ""))]
+
+
+def test_an_absent_output_in_the_body_stays_absent() -> None:
+    flat = flatten(graph([node("F", "x", "y")], [function("F", "a", "b", node("Split", "a", "- b"))]))
+    assert shapes(flat.graph.nodes) == [("Split", ("x",), ("", "y"))]
+    assert flat.tensors == {}
+
+
+def test_an_input_that_a_function_gives_out_again_is_still_the_callers() -> None:
+    flat = flatten(graph([node("F", "x", "y z")], [function("F", "a", "b a", node("Abs", "a", "b"))]))
+    assert shapes(flat.graph.nodes) == [("Abs", ("x",), ("y",))]
 
 
 def test_a_name_that_nobody_defines_stays_as_it_is() -> None:

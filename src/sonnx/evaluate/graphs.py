@@ -103,7 +103,7 @@ def execute(
 
 def _own(array: Array, computed: bool) -> Array:
     """A result that shares no memory with inputs, constants or itself: the caller may write to it."""
-    alone = computed and array.flags.owndata and array.flags.writeable and array.flags.c_contiguous
+    alone = computed and array.flags.owndata and array.flags.writeable
     return array if alone else array.copy()
 
 

@@ -31,8 +31,12 @@ def load(path: str | Path, limits: Limits | None = None) -> Graph:
     Raises LoadError where the file holds no model at all.
     """
     content = _content(path)
-    graph = from_bytes(content, str(path), Path(path).parent, limits)
-    return replace(graph, file_sha256=sha256(content).hexdigest(), file_size=len(content))
+    digest, size = sha256(content).hexdigest(), len(content)
+    model = _parsed(content, str(path), limits or Limits())
+    # The bytes need not stay in memory beside what was made of them.
+    del content
+    graph = from_proto(model, str(path), Path(path).parent, limits)
+    return replace(graph, file_sha256=digest, file_size=size)
 
 
 def _content(path: str | Path) -> bytes:
@@ -58,7 +62,10 @@ def _content(path: str | Path) -> bytes:
 
 def from_bytes(content: bytes, source: str, folder: Path, limits: Limits | None = None) -> Graph:
     """Read the bytes of an ONNX file; external data is looked for in `folder`."""
-    limits = limits or Limits()
+    return from_proto(_parsed(content, source, limits or Limits()), source, folder, limits)
+
+
+def _parsed(content: bytes, source: str, limits: Limits) -> ModelProto:
     if not content:
         raise _error(source, "not an ONNX file: it is empty", _AGAIN)
     if len(content) > _UNCOUNTED and has_more_fields(content, table_of(ModelProto.DESCRIPTOR), limits.fields):
@@ -69,9 +76,7 @@ def from_bytes(content: bytes, source: str, folder: Path, limits: Limits | None 
     except (DecodeError, RuntimeError, ValueError):
         problem = "not an ONNX file: its bytes are no protobuf message"
         raise _error(source, problem, _AGAIN) from None
-    # Whatever is left of the caller's bytes need not stay beside what was made of them.
-    del content
-    return from_proto(model, source, folder, limits)
+    return model
 
 
 def from_proto(model: ModelProto, source: str, folder: Path, limits: Limits | None = None) -> Graph:

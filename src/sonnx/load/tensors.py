@@ -80,16 +80,14 @@ def _elements(
         raise _DataError(f"it has more than {MOST_AXES} axes")
     if prod(size or 1 for size in sizes) >= 2**31:
         raise _DataError("it has 2^31 elements or more (sizes 0 not counted)")
-    number = prod(sizes)
+    size = prod(sizes) * (_STRING_BYTES if dtype is DType.STRING else numpy_dtype(dtype).itemsize)
     where = _place(proto, dtype)
-    needed, found = _lengths(proto, dtype, number, where)
-    if found != needed:
-        kind = "bytes" if where == "raw_data" else "elements"
-        raise _DataError(f"its type and shape need {needed} {kind}, {where} has {found}")
-    size = number * (_STRING_BYTES if dtype is DType.STRING else numpy_dtype(dtype).itemsize)
+    held = None if where == "external_data" else _held(proto, dtype, prod(sizes), where)
     if not budget.take(size):
         raise _DataError(f"its {size} bytes would exceed {budget.words()}")
-    return _read(proto, dtype, size, folder, where).reshape(sizes)
+    if held is None:
+        return _from_bytes(read_external(folder, _entries(proto), size), dtype).reshape(sizes)
+    return _read(proto, dtype, held, where).reshape(sizes)
 
 
 def _place(proto: TensorProto, dtype: DType) -> str:
@@ -110,29 +108,27 @@ def _place(proto: TensorProto, dtype: DType) -> str:
     return where
 
 
-def _lengths(proto: TensorProto, dtype: DType, number: int, where: str) -> tuple[int, int]:
-    """How many bytes or entries so many elements need there, and how many there are."""
-    if where == "external_data":
-        return 0, 0  # known when the file is opened
-    if where == "raw_data":
-        return number * numpy_dtype(dtype).itemsize, len(proto.raw_data)
+def _held(proto: TensorProto, dtype: DType, number: int, where: str) -> Any:
+    """The bytes or the list that the elements lie in, if it has the length that so many of them need."""
+    held = getattr(proto, where)  # every look at raw bytes copies them
     parts = 2 if dtype in (DType.COMPLEX64, DType.COMPLEX128) else 1
-    return number * parts, len(getattr(proto, where))
+    needed = number * (numpy_dtype(dtype).itemsize if where == "raw_data" else parts)
+    if len(held) != needed:
+        kind = "bytes" if where == "raw_data" else "elements"
+        raise _DataError(f"its type and shape need {needed} {kind}, {where} has {len(held)}")
+    return held
 
 
-def _read(proto: TensorProto, dtype: DType, size: int, folder: Path, where: str) -> Array:
+def _read(proto: TensorProto, dtype: DType, held: Any, where: str) -> Array:
     match where:
         case "raw_data":
-            return _from_bytes(proto.raw_data, dtype)
-        case "external_data":
-            return _from_bytes(read_external(folder, _entries(proto), size), dtype)
+            return _from_bytes(held, dtype)
         case "string_data":
-            return _strings(proto.string_data)
+            return _strings(held)
         case "float_data" | "double_data":
             return _from_bytes(_packed(proto, where), dtype)
-    field = getattr(proto, where)
-    held = np.uint64 if where == "uint64_data" else np.int64
-    return _narrowed(np.fromiter(field, held, count=len(field)), dtype)
+    integer = np.uint64 if where == "uint64_data" else np.int64
+    return _narrowed(np.fromiter(held, integer, count=len(held)), dtype)
 
 
 def _entries(proto: TensorProto) -> dict[str, str]:

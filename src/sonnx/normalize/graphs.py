@@ -82,9 +82,10 @@ def normalize_graph(graph: Graph, dims: Mapping[str, int] | None = None) -> Norm
 
 def _refers_to_nothing(graph: Graph) -> bool:
     """Tell whether an attribute in a function refers to one that no call can give: it would seem absent."""
-    return any(
-        isinstance(value, Reference) and value.attribute not in (*function.attributes, *function.defaults)
-        for function in graph.functions
-        for node in function.nodes
-        for value in node.attributes.values()
-    )
+    for function in graph.functions:
+        known = {*function.attributes, *function.defaults}
+        for node in function.nodes:
+            for value in node.attributes.values():
+                if isinstance(value, Reference) and value.attribute not in known:
+                    return True
+    return False
