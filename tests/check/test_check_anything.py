@@ -82,7 +82,7 @@ GRAPHS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(graph=GRAPHS)
 def test_every_graph_is_answered_with_findings_that_can_be_printed(graph: Graph) -> None:
     found = check_graph(graph)

@@ -78,6 +78,14 @@ CASES: Mapping[str, tuple[Graph, set[str]]] = {
         calling(function(BODY), calls=(replace(CALL, attributes={"k": 1}),)),
         {"graph.D13"},
     ),
+    "a reference to an attribute that the function does not have": (
+        calling(function(replace(BODY, attributes={"k": Reference("q")}))),
+        {"graph.D13"},
+    ),
+    "a reference outside of functions": (
+        replace(GOOD, nodes=(replace(GOOD.nodes[0], attributes={"k": Reference("q")}),)),
+        {"graph.D13", "general.R5"},
+    ),
     "an attribute that the call leaves out": (calling(function(BODY, attributes=("k",))), {"graph.D13"}),
     "a default that the call overrides": (
         calling(function(BODY, defaults={"k": 1}), calls=(replace(CALL, attributes={"k": 1}),)),

@@ -30,11 +30,11 @@ from tests.check.support import (
 )
 
 from sonnx.check.graphs import check_graph
-from sonnx.model.graph import Constant, Graph, Node, Opaque
+from sonnx.model.graph import Constant, Graph, Node, Opaque, Value
 from sonnx.model.rule import GraphRule
 from sonnx.model.tensor_type import tensor_type
 from sonnx.operators import GRAPH_RULES
-from sonnx.operators.graph.examples import GOOD, OPSETS, graph, node, values
+from sonnx.operators.graph.examples import CHAIN, GOOD, OPSETS, graph, node, values
 
 
 @pytest.mark.parametrize("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
@@ -204,6 +204,16 @@ CASES: Mapping[str, tuple[Graph, set[str]]] = {
     "a symbol beside a number": (replace(GOOD, values=values(x="float[batch,3]")), {"graph.D11"}),
     "an axis left open beside a number": (replace(GOOD, values=values(x="float[?,3]")), set()),
     "a shape or a type left open": (replace(GOOD, values=values(x="float", y="?[2,3]")), {"general.R2"}),
+    "two sizes after an open one": (
+        replace(CHAIN, values=tuple(Value("t", tensor_type(f"float[{size},3]")) for size in ("?", 2, 5))),
+        {"graph.D11", "general.R2"},
+    ),
+    "a type that is said in two parts": (
+        replace(
+            CHAIN, values=tuple(Value("t", tensor_type(text)) for text in ("float", "?[2,3]", "double[2,3]"))
+        ),
+        {"graph.D11", "general.R2"},
+    ),
     "the same type again": (replace(GOOD, values=values(x="float[2,3]", lo="float[]")), set()),
     "a function that writes another type for what it is given": (
         calling(function(BODY, values=values(a="double[2,3]"))),

@@ -384,7 +384,7 @@ def libraries(draw: st.DrawFn) -> Graph:
     return graph(nodes, draw(st.permutations(functions)), " ".join(made), constants=(constant,))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(library=libraries())
 def test_the_flat_graph_means_what_the_calls_mean(library: Graph) -> None:
     functions = {one.key: one for one in library.functions}

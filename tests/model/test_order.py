@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sonnx.model.graph import Node
 from sonnx.model.order import a_cycle, contributing, cycles, given_order, needs, random_order
 
-QUICK = settings(deadline=None, max_examples=150)
+QUICK = settings(deadline=None, max_examples=80)
 
 
 def node(inputs: str, outputs: str) -> Node:

@@ -1,7 +1,7 @@
 """The orders in which nodes can be executed (D-GRAPH-1)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from random import Random
 
 from sonnx.model.graph import Node
@@ -32,8 +32,8 @@ def given_order(nodes: Sequence[Node]) -> list[int]:
     Nodes on a cycle, and those that need them, are left out.
     """
     missing, followers = _waiting(needs(nodes))
+    # Listed from small to large, they are a heap.
     ready = [index for index, number in enumerate(missing) if number == 0]
-    heapify(ready)
     return list(_pop_all(ready, heappop, heappush, missing, followers))
 
 

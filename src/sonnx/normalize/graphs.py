@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from sonnx.check.graphs import broken_graph_rules, check_graph
-from sonnx.model.graph import Graph, Reference
+from sonnx.model.graph import Graph
 from sonnx.model.rule import Finding
 from sonnx.normalize.changes import Change
 from sonnx.normalize.operators import amend_and_infer
@@ -65,7 +65,7 @@ def normalize_graph(graph: Graph, dims: Mapping[str, int] | None = None) -> Norm
     """
     graph, changes = fix_sizes(graph, dims or {})
     findings = check_graph(graph)
-    if broken_graph_rules(graph, _NOT_TO_BE_TOUCHED) or _refers_to_nothing(graph):
+    if broken_graph_rules(graph, _NOT_TO_BE_TOUCHED):
         return Normalized(graph, tuple(changes), findings)
     scope = graph.scope
     placed = (replace(node, origin=scope.node_location(index)) for index, node in enumerate(graph.nodes))
@@ -78,14 +78,3 @@ def normalize_graph(graph: Graph, dims: Mapping[str, int] | None = None) -> Norm
         changed, made = change(changed)
         changes += made
     return Normalized(changed, tuple(changes), check_graph(changed))
-
-
-def _refers_to_nothing(graph: Graph) -> bool:
-    """Tell whether an attribute in a function refers to one that no call can give: it would seem absent."""
-    for function in graph.functions:
-        known = {*function.attributes, *function.defaults}
-        for node in function.nodes:
-            for value in node.attributes.values():
-                if isinstance(value, Reference) and value.attribute not in known:
-                    return True
-    return False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from math import prod
 
-from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Scope
+from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Reference, Scope
 from sonnx.model.inline import DEEPEST_CALL, MOST_NODES, flatten, inlined_size, recursive
 from sonnx.model.location import Location
 from sonnx.model.rule import Fault, Shown
@@ -144,12 +144,29 @@ def no_defaults(graph: Graph) -> Iterator[Fault]:
 
 def types_agree(graph: Graph) -> Iterator[Fault]:
     """What is written of one tensor in several places is the same."""
-    first: dict[str, tuple[TensorType, Location]] = {}
+    known: dict[str, tuple[TensorType, Location]] = {}
     for name, written, location in _statements(graph):
-        before, place = first.setdefault(name, (written, location))
+        before, place = known.setdefault(name, (written, location))
         if not _agree(before, written):
             values = (Shown(place.kind, _shown_type(before)), Shown(location.kind, _shown_type(written)))
             yield Fault(location, values, "write the tensor's type once, or alike")
+        elif before != written:
+            known[name] = _together(before, written), place
+
+
+def _together(one: TensorType, other: TensorType) -> TensorType:
+    """All that two statements, which agree, say of a tensor."""
+    shape = one.shape if other.shape is None else other.shape
+    if one.shape is not None and other.shape is not None:
+        pairs = zip(one.shape, other.shape, strict=True)
+        shape = tuple(size if isinstance(size, int) or found is None else found for size, found in pairs)
+    return TensorType(
+        one.dtype or other.dtype,
+        shape,
+        one.sparse,
+        one.denotation or other.denotation,
+        one.foreign or other.foreign,
+    )
 
 
 def _statements(graph: Graph) -> Iterator[tuple[str, TensorType, Location]]:
@@ -214,9 +231,21 @@ def functions_well_formed(graph: Graph) -> Iterator[Fault]:
                 yield Fault(here, shown, "let a node of the function make it")
         known = frozenset((*function.attributes, *function.defaults))
         seen.setdefault(function.key, _Signature(function, known))
+    attributes = (frozenset[str](), *(frozenset((*f.attributes, *f.defaults)) for f in graph.functions))
+    for scope, names in zip(graph.scopes(), attributes, strict=True):
+        yield from _references_known(scope, names)
     for location, node in _nodes(graph):
         if node.function in seen:
             yield from _call_fits(location, node, seen[node.function])
+
+
+def _references_known(scope: Scope, known: frozenset[str]) -> Iterator[Fault]:
+    """An attribute may refer to one of its function; outside of functions there is nothing to refer to."""
+    for index, node in enumerate(scope.nodes):
+        for name, value in node.attributes.items():
+            if isinstance(value, Reference) and value.attribute not in known:
+                shown = (Shown(shown_name(name), shown_name(value.attribute), "which nobody can give"),)
+                yield Fault(scope.node_location(index), shown, "refer to an attribute that the function has")
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,8 @@ RULES = (
     GraphRule(
         "graph.D13",
         "A function must be defined once, outside ONNX's own domain, make each of its outputs with a node, "
-        "and be called with no more inputs and outputs than it has and with exactly its attributes.",
+        "and be called with no more inputs and outputs than it has and with exactly its attributes; an "
+        "attribute may refer only to one of its function.",
         "Otherwise it is open which body is meant, or what its names stand for.",
         False,
         content.functions_well_formed,

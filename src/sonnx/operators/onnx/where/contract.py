@@ -23,8 +23,15 @@ _GOOD = {"condition": "bool[2,3]", "X": "float[2,3]", "Y": "float[2,3]"}
 
 
 def output_types(call: Call) -> Mapping[str, TensorType]:
-    """The output has the type and the shape of X."""
-    return {"output": call.inputs["X"]}
+    """The output has the one type of X and Y and the one shape of all three inputs."""
+    X, Y = call.inputs["X"], call.inputs["Y"]
+    return {"output": TensorType(X.dtype if X.dtype is Y.dtype else None, _shape(call))}
+
+
+def _shape(call: Call) -> tuple[int, ...] | None:
+    """The shape of the inputs where all three have it."""
+    shapes = _shapes(call)
+    return shapes[0] if len(shapes) == len(_NAMES) and len(set(shapes)) == 1 else None
 
 
 def _shapes(call: Call) -> list[tuple[int, ...]]:
@@ -118,7 +125,7 @@ RULES = (
         "`output` must have the shape of the inputs.",
         "Each place of the inputs gives one element of the output.",
         False,
-        declared_shape("output", lambda call: sizes(call, "X"), "X"),
+        declared_shape("output", _shape, *_NAMES),
         failing=call("Where", _GOOD, outputs={"output": "float[6]"}),
         passing=call("Where", _GOOD, outputs={"output": "float[2,3]"}),
     ),
