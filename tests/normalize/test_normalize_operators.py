@@ -23,7 +23,7 @@ from tests.operators.support import FLOATS, INTEGERS
 
 import sonnx
 from sonnx.model.graph import Graph
-from sonnx.normalize.changes import Names
+from sonnx.model.names import Names
 from sonnx.normalize.graphs import Normalized, normalize_graph
 
 EXPLICIT = {

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
@@ -27,7 +27,7 @@ from sonnx.model.rule import Finding
 from sonnx.operators import rules
 from sonnx.operators.shared.predicates import count
 from sonnx.report.changes import changes_text
-from sonnx.report.findings_json import findings_json
+from sonnx.report.findings_json import About, findings_json
 from sonnx.report.sarif import sarif
 from sonnx.report.text import findings_text, printable
 
@@ -70,7 +70,7 @@ def check_model(path: Path, form: Format, output: str | None, memory: int | None
     except LoadError as problem:
         return fail(str(problem))
     findings = graph.check()
-    about: dict[str, Any] = {
+    about: About = {
         "file": str(path),
         "sha256": graph.file_sha256,
         "size": graph.file_size,

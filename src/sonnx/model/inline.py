@@ -6,6 +6,7 @@ from typing import Any
 
 from sonnx.model.graph import Function, Graph, Node, Reference, Value
 from sonnx.model.location import Location
+from sonnx.model.names import Names
 from sonnx.model.order import a_cycle, given_order
 from sonnx.model.tensor_type import TensorType
 
@@ -96,23 +97,12 @@ class _Flattening:
     """What is gathered while bodies take the place of calls."""
 
     functions: Mapping[Key, Function]
-    taken: set[str]
+    names: Names
     nodes: list[Node] = field(default_factory=list)
     locations: list[Location] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
     tensors: dict[str, Location] = field(default_factory=dict)
     claims: list[tuple[str, TensorType, Location]] = field(default_factory=list)
-    numbers: dict[str, int] = field(default_factory=dict)
-
-    def fresh(self, name: str) -> str:
-        """A name that no tensor has yet, made from a wanted one."""
-        # Counting on from the last number, not from 1: many calls of one function want the same name.
-        number = self.numbers.get(name, 0) + 1
-        while (chosen := name if number == 1 else f"{name}_{number}") in self.taken:
-            number += 1
-        self.numbers[name] = number
-        self.taken.add(chosen)
-        return chosen
 
     def add(self, node: Node, location: Location, prefix: str) -> None:
         """Take over a node, or the body of the function that it calls."""
@@ -138,7 +128,7 @@ class _Flattening:
         for body in function.nodes:
             for name in body.outputs:
                 if name and name not in names:
-                    names[name] = self.fresh(f"{prefix}{name[:_LONGEST_NAME]}")
+                    names[name] = self.names.fresh(f"{prefix}{name[:_LONGEST_NAME]}")
                     self.tensors[names[name]] = Location("tensor", name, file=location.file, inside=location)
                     untyped.add(name)
         # The empty name is that of an absent operand, whoever else bears it.
@@ -184,7 +174,7 @@ def flatten(graph: Graph) -> Flat:
         return Flat(graph, places, {})
     taken = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)}
     taken |= {name for name, _, _ in graph.declarations()}
-    state = _Flattening(_defined(graph), taken)
+    state = _Flattening(_defined(graph), Names(taken))
     for index, node in enumerate(graph.nodes):
         state.add(node, scope.node_location(index), "")
     flat = replace(graph, nodes=tuple(state.nodes), values=(*graph.values, *state.values), functions=())

@@ -1,7 +1,7 @@
 """What was changed, where and why."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sonnx.model.location import Location
 
@@ -14,24 +14,6 @@ class Change:
     what: str
     why: str
     rule: str
-
-
-@dataclass
-class Names:
-    """Names that are taken, and new ones that are not."""
-
-    taken: set[str]
-    _numbers: dict[str, int] = field(default_factory=dict)
-
-    def fresh(self, wanted: str) -> str:
-        """A name that is not taken yet, made from a wanted one; it is taken from now on."""
-        # Counting on from the last number, not from 1: a hostile model wants one name very many times.
-        number = self._numbers.get(wanted, 0) + 1
-        while (name := wanted if number == 1 else f"{wanted}_{number}") in self.taken:
-            number += 1
-        self._numbers[wanted] = number
-        self.taken.add(name)
-        return name
 
 
 def listed(names: Iterable[str]) -> str:

@@ -10,9 +10,10 @@ from sonnx.check.graphs import node_call
 from sonnx.model.call import Call
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.location import Kind, Location
+from sonnx.model.names import Names
 from sonnx.model.operator import Amendment, ExpandOperand, FillOperand, Operator, WriteAttribute
 from sonnx.model.tensor_type import TensorType
-from sonnx.normalize.changes import Change, Names
+from sonnx.normalize.changes import Change
 from sonnx.normalize.types import Symbols, closed
 from sonnx.numeric.arrays import held_type
 from sonnx.operators import EXPAND, NODE_OPERATORS

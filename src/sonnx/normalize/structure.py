@@ -11,9 +11,10 @@ from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.inline import Flat, flatten
 from sonnx.model.location import Location
+from sonnx.model.names import Names
 from sonnx.model.order import contributing, given_order
 from sonnx.model.tensor_type import TensorType
-from sonnx.normalize.changes import Change, Names, listed
+from sonnx.normalize.changes import Change, listed
 from sonnx.normalize.types import closed, less, without_symbols
 from sonnx.numeric.arrays import numpy_dtype
 from sonnx.operators.shared.predicates import is_integer

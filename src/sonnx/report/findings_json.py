@@ -3,29 +3,34 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict, Unpack
 
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding
 from sonnx.report.text import LONGEST_NAME, cut, location_text, printable
 
 
-def findings_json(
-    findings: Sequence[Finding], *, file: str, sha256: str, size: int, version: str, complete: bool = True
-) -> str:
+class About(TypedDict):
+    """What a report says of the model's file, and of itself.
+
+    `complete` is false where there are more findings than the report lists.
+    """
+
+    file: str
+    sha256: str
+    size: int
+    version: str
+    complete: NotRequired[bool]
+
+
+def findings_json(findings: Sequence[Finding], **about: Unpack[About]) -> str:
     """Write `findings_document` as text; it is pure ASCII, whatever the model's names are."""
-    document = findings_document(
-        findings, file=file, sha256=sha256, size=size, version=version, complete=complete
-    )
-    return json_text(document, 2)
+    return json_text(findings_document(findings, **about), 2)
 
 
-def findings_document(
-    findings: Sequence[Finding], *, file: str, sha256: str, size: int, version: str, complete: bool = True
-) -> dict[str, Any]:
+def findings_document(findings: Sequence[Finding], **about: Unpack[About]) -> dict[str, Any]:
     """Give the verdict on a model, and every finding with its place and values.
 
-    `complete` tells whether the list holds all findings, or the check stopped at its limit.
     Names stand as the model has them, except that lone surrogates, which no UTF-8 can hold, are written
     as escapes, and that names beyond 200 characters are cut; so is any text beyond 1000.
     """
@@ -33,12 +38,12 @@ def findings_document(
     parts: dict[int, dict[str, Any]] = {}
     return {
         "tool": "sonnx",
-        "version": version,
-        "file": _sound(file),
-        "size": size,
-        "sha256": sha256,
+        "version": about["version"],
+        "file": _sound(about["file"]),
+        "size": about["size"],
+        "sha256": about["sha256"],
         "conforms": not findings,
-        "complete": complete,
+        "complete": about.get("complete", True),
         "counts": dict(Counter(finding.rule for finding in findings)),
         "findings": [_finding(finding, parts) for finding in findings],
     }

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256 as sha_256
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 from urllib.parse import quote
 
 from sonnx.model.location import Location
 from sonnx.model.rule import AnyRule, Finding
-from sonnx.report.findings_json import json_text
+from sonnx.report.findings_json import About, json_text
 from sonnx.report.text import LONGEST_NAME, cut, printable
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -21,38 +21,14 @@ _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 Object = dict[str, Any]
 
 
-def sarif(
-    findings: Sequence[Finding],
-    rules: Sequence[AnyRule],
-    *,
-    file: str,
-    sha256: str,
-    size: int,
-    version: str,
-    complete: bool = True,
-) -> str:
+def sarif(findings: Sequence[Finding], rules: Sequence[AnyRule], **about: Unpack[About]) -> str:
     """Write `sarif_document` as text; it is pure ASCII, whatever the model's names are."""
-    document = sarif_document(
-        findings, rules, file=file, sha256=sha256, size=size, version=version, complete=complete
-    )
-    return json_text(document, 6)
+    return json_text(sarif_document(findings, rules, **about), 6)
 
 
-def sarif_document(
-    findings: Sequence[Finding],
-    rules: Sequence[AnyRule],
-    *,
-    file: str,
-    sha256: str,
-    size: int,
-    version: str,
-    complete: bool = True,
-) -> Object:
-    """Give the findings of one model, with all rules that it was held against.
-
-    `complete` tells whether these are all findings, or the check stopped at its limit.
-    """
-    artifact = _artifact_location(file)
+def sarif_document(findings: Sequence[Finding], rules: Sequence[AnyRule], **about: Unpack[About]) -> Object:
+    """Give the findings of one model, with all rules that it was held against."""
+    artifact = _artifact_location(about["file"])
     places = _Places()
     indices = {rule.identifier: index for index, rule in enumerate(rules)}
     results = [
@@ -60,14 +36,16 @@ def sarif_document(
         for finding, fingerprint in zip(findings, _fingerprints(findings), strict=True)
     ]
     run = {
-        "tool": {"driver": _driver(rules, version)},
-        "invocations": [{"executionSuccessful": True, "properties": {"complete": complete}}],
+        "tool": {"driver": _driver(rules, about["version"])},
+        "invocations": [
+            {"executionSuccessful": True, "properties": {"complete": about.get("complete", True)}}
+        ],
         "artifacts": [
             {
                 "location": artifact,
-                "length": size,
+                "length": about["size"],
                 "roles": ["analysisTarget"],
-                "hashes": {"sha-256": sha256},
+                "hashes": {"sha-256": about["sha256"]},
             }
         ],
         "columnKind": "unicodeCodePoints",
