@@ -34,7 +34,7 @@ _PASSES: tuple[Callable[[Graph], tuple[Graph, list[Change]]], ...] = (
 
 # Where one of these is broken the model is damaged, or may mean several things: nothing is changed then,
 # because a change could hide the defect or choose one of the meanings.
-_NOT_TO_BE_TOUCHED = {
+NOT_TO_BE_TOUCHED = {
     "graph.D1",
     "graph.D2",
     "graph.D3",
@@ -65,7 +65,7 @@ def normalize_graph(graph: Graph, dims: Mapping[str, int] | None = None) -> Norm
     """
     graph, changes = fix_sizes(graph, dims or {})
     findings = check_graph(graph)
-    if broken_graph_rules(graph, _NOT_TO_BE_TOUCHED):
+    if broken_graph_rules(graph, NOT_TO_BE_TOUCHED):
         return Normalized(graph, tuple(changes), findings)
     scope = graph.scope
     placed = (replace(node, origin=scope.node_location(index)) for index, node in enumerate(graph.nodes))
