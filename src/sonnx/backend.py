@@ -7,7 +7,7 @@ the definition covers and the profile leaves out (conv.group.C1, conv.group.D1).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ _TOLERATED = {"conv.group.C1", "conv.group.D1"}
 _DECIDED_BY_ARRAYS = {"general.R2", "expand.shape.D3"}
 # Sizes that open ones could be: one with which every shape broadcasts, and ones that kernels fit into.
 _TRIAL_SIZES = (1, 32, 1024)
+_OPTIONS = tuple(option.name for option in fields(Settings))
 # A model in memory has no folder in which external data could lie.
 _NO_FOLDER = Path("/dev/null")
 
@@ -50,7 +51,10 @@ class SonnxRep(BackendRep):
         self._settings = settings
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Run on arrays, in the order of the model's inputs or by name; answers a named tuple of outputs."""
+        """Run on a list of arrays, in the order of the model's inputs, or on a dict of arrays by name.
+
+        A single array stands for a list of one. Answers a named tuple of outputs.
+        """
         if kwargs:
             raise TypeError(f"run: unknown options {', '.join(kwargs)}")
         arrays = _by_name([value.name for value in self._graph.inputs], inputs, "the model")
@@ -83,7 +87,16 @@ class SonnxBackend(Backend):
 
     @classmethod
     def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> SonnxRep:
-        """Read a model; `accumulate` and `domain` may be given, as in `Graph.run`. Raises ValueError."""
+        """Read a model; the options `accumulate` and `domain` are those of `Graph.run`.
+
+        `run` of what is answered takes a list of arrays, or a dict by name. Raises ValueError for a model
+        that cannot be read, TypeError for what is no ModelProto or an option that there is not.
+        """
+        if not isinstance(model, ModelProto):
+            raise TypeError(f"prepare takes a ModelProto, not {type(model).__name__}; onnx.load reads a file")
+        unknown = [name for name in kwargs if name not in _OPTIONS]
+        if unknown:
+            raise TypeError(f"prepare: unknown options {', '.join(unknown)}; there are {', '.join(_OPTIONS)}")
         if not cls.supports_device(device):
             raise ValueError(f"device {device!r} is not supported; there is CPU")
         settings = Settings(**kwargs)

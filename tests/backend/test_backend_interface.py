@@ -76,10 +76,16 @@ def test_outputs_have_places_and_names() -> None:
 def test_options_that_do_not_exist_are_refused() -> None:
     with pytest.raises(TypeError, match="unknown options seed"):
         backend.prepare(proto(CLIP)).run([X], seed=1)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="prepare: unknown options threads; there are domain, accumulate"):
         backend.prepare(proto(CLIP), "CPU", threads=1)
     with pytest.raises(ValueError, match="accumulate must be 'separate' or 'fused', not 'fast'"):
         backend.prepare(proto(CLIP), "CPU", accumulate="fast")
+
+
+@pytest.mark.parametrize("call", [backend.prepare, backend.is_compatible])
+def test_a_path_is_no_model(call: Any) -> None:
+    with pytest.raises(TypeError, match=r"prepare takes a ModelProto, not str; onnx\.load reads a file"):
+        call("net.onnx")
 
 
 def test_a_model_is_prepared_once_and_run_on_arrays_of_many_sizes() -> None:

@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from sonnx.check.inference import amended
 from sonnx.load.reader import load
 from sonnx.load.writer import save
 from sonnx.model.call import ABSENT, Call
+from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.operator import Contract, Operand
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.operators import operator
 
+FLOAT = tensor_type("float[]")
 NUMPY = {"int32": np.int32, "int64": np.int64}
 
 
@@ -53,10 +56,15 @@ def _in_order(operands: Iterable[Operand], example: Call) -> list[str]:
 
 
 def _outputs(contract: Contract, example: Call) -> Iterable[Value]:
-    """The declared outputs, else those that the operator's shape rule gives, else a scalar."""
-    for name, kind in {**contract.output_types(example), **example.outputs}.items():
-        static = kind.dtype is not None and kind.sizes is not None and not kind.sparse
-        yield Value(name, kind if static or name in example.outputs else tensor_type("float[]"))
+    """The declared outputs, else what follows as far as it does: what is left out counts as written.
+
+    An open size is 1; an open type is that of X.
+    """
+    found = contract.output_types(amended(operator(contract.name), example))
+    for name, kind in {**found, **example.outputs}.items():
+        sizes = tuple(size if isinstance(size, int) else 1 for size in kind.shape or ())
+        closed = TensorType(kind.dtype or example.inputs.get("X", FLOAT).dtype or DType.FLOAT, sizes)
+        yield Value(name, kind if name in example.outputs else closed)
 
 
 def _constant(name: str, kind: TensorType, held: tuple[Any, ...]) -> Constant:

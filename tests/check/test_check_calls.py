@@ -96,7 +96,7 @@ def test_what_a_node_leaves_out_is_absent() -> None:
 
 
 def test_a_node_leaves_the_general_rules_on_tensors_to_the_check_of_tensors() -> None:
-    vague = {"input": "longdouble[2]", "min": "float[n]", "max": "sparse float[]"}
+    vague = {"input": "longdouble[2]", "min": "float", "max": "sparse float[]"}
     outputs = {"output": "sparse float[2]"}
     assert check_node_call(CLIP, call("Clip", vague, outputs=outputs), HERE) == ()
     assert {finding.rule for finding in check_call(CLIP, call("Clip", vague, outputs=outputs))} == {

@@ -65,6 +65,18 @@ def test_operators_of_other_sets_are_unknown(domain: str, version: int) -> None:
     assert "graph.D6" in found(graph)
 
 
+def test_each_operator_has_the_version_of_its_own_domain() -> None:
+    nodes = [clip(), helper.make_node("Conv", ["x", "w"], ["a"]), helper.make_node("Scaler", ["a"], ["b"])]
+    nodes[2].domain = "ai.onnx.ml"
+    imports = [
+        helper.make_opsetid("ai.onnx.ml", 3),
+        helper.make_opsetid("", 13),
+        helper.make_opsetid("own", 22),
+    ]
+    versions = [node.version for node in read(model(nodes, opset_imports=imports)).nodes]
+    assert versions == [13, 11, 1]
+
+
 def test_both_spellings_of_onnx_own_domain_are_one() -> None:
     graph = read(model([clip(domain="ai.onnx")], opset_imports=[helper.make_opsetid("ai.onnx", 22)]))
     assert graph.opsets == (("", 22),)

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -82,6 +83,46 @@ def test_a_label_of_the_documents_leads_to_the_rules_that_carry_it() -> None:
     output = run("explain", "clip.input.C2").output
     assert "clip.min.C1" in output
     assert "clip.output.C2" in output
+
+
+def test_the_case_of_a_name_does_not_matter() -> None:
+    assert run("explain", "CONV.PADS.C2").output == run("explain", "conv.pads.C2").output
+    assert run("explain", "CLIP.Input.c2").output == run("explain", "clip.input.C2").output
+
+
+@pytest.mark.parametrize("name", ["D-GRAPH-3", "d-graph-3"])
+def test_a_ruling_leads_to_the_rules_that_name_it_and_to_its_pages(name: str) -> None:
+    result = run("explain", name)
+    assert result.exit_code == 0
+    listed = [rule.identifier for rule in rules() if rule.ruling == "D-GRAPH-3"]
+    assert len(listed) > 1
+    assert re.findall(r"^(\w+\.\w+) ", result.output, re.MULTILINE) == listed
+    assert "operators/graph.html#d-graph-3" in result.output
+
+
+def test_a_rule_with_two_rulings_is_found_by_both() -> None:
+    (both,) = [rule.identifier for rule in rules() if rule.ruling == "D-ALL-2, D-ALL-3"]
+    assert f"\n{both} " in run("explain", "D-ALL-2").output
+    assert f"\n{both} " in run("explain", "D-ALL-3").output
+
+
+def test_a_ruling_that_no_rule_names_leads_to_its_page() -> None:
+    assert run("explain", "D-CONV-8").output.splitlines() == [
+        "D-CONV-8 is a ruling; no rule follows from it.",
+        "It stands in the documentation (make docs) on operators/conv.html#d-conv-8",
+    ]
+
+
+def test_a_ruling_that_there_is_not_is_answered_with_near_ones() -> None:
+    result = run("explain", "D-CONV-99")
+    assert result.exit_code == 2
+    assert "did you mean D-CONV-9" in result.output
+
+
+@pytest.mark.parametrize("command", ["check", "normalize", "run", "rules", "explain"])
+def test_every_option_says_what_it_means(command: str) -> None:
+    for option in main.commands[command].params:
+        assert isinstance(option, click.Argument) or getattr(option, "help", None), option.name
 
 
 def test_a_misspelt_rule_is_answered_with_the_nearest_ones() -> None:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -212,10 +213,11 @@ def clips_without_bounds(number: int, *, stray: bool = False) -> onnx.ModelProto
 
 
 def test_findings_that_share_a_rule_are_summed_up_with_their_first_place(tmp_path: Path) -> None:
-    output = run("check", written(tmp_path / "a.onnx", clips_without_bounds(4))).stdout
+    path = written(tmp_path / "a.onnx", clips_without_bounds(4))
+    output = run("check", path).stdout
     assert output.count("error[clip.max.D1]") == 4
     assert re.search(r"^clip\.max\.D1 +4 +0  node 0 `clip0` \(Clip\)$", output, re.MULTILINE)
-    assert output.endswith("help: `sonnx normalize` mends all of this\n")
+    assert output.endswith(f"\nhelp: `sonnx normalize {path} -o OUT.onnx` mends all of this\n")
 
 
 def test_a_list_of_findings_that_was_cut_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +237,7 @@ def test_brief_prints_one_line_per_rule(tmp_path: Path) -> None:
     assert lines[0].split() == ["rule", "findings", "left", "by", "normalize", "first", "place"]
     assert [line.split()[:3] for line in lines[1:3]] == [["clip.max.D1", "4", "0"], ["clip.min.D2", "1", "1"]]
     assert lines[3:5] == ["", f"{path}: 5 findings, 2 rules broken"]
-    assert lines[6:] == ["help: `sonnx normalize` leaves 1 finding"]
+    assert lines[6:] == [f"help: `sonnx normalize {path} -o OUT.onnx` leaves 1 finding"]
 
 
 def test_what_normalizing_would_leave_is_what_it_leaves(tmp_path: Path) -> None:
@@ -252,13 +254,114 @@ def test_brief_is_refused_where_a_program_reads_the_report(bad: Path) -> None:
 
 
 def test_a_batch_without_a_size_is_tried_with_one(tmp_path: Path) -> None:
-    output = run("check", written(tmp_path / "a.onnx", two_clips(size="batch"))).stdout
-    assert output.endswith("help: `sonnx normalize --dim batch=1` mends all of this\n")
+    path = written(tmp_path / "a.onnx", two_clips(size="batch"))
+    (advice,) = help_of(path)
+    assert advice == f"`sonnx normalize {path} --dim batch=1 -o OUT.onnx` mends all of this"
+
+
+def help_of(path: Path) -> list[str]:
+    """What `check` advises at its end."""
+    lines = run("check", path, "--brief").stdout.splitlines()
+    return [line.removeprefix("help: ") for line in lines if line.startswith("help: ")]
+
+
+def test_the_command_that_is_advised_does_what_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a b.onnx", "-a.onnx", "it's $HOME.onnx"):
+        written(tmp_path / name, two_clips(size="batch"))
+        lines = run("check", "--", name).stdout.splitlines()
+        (command,) = re.findall("^help: `(.*)` mends all of this$", lines[-1])
+        program, *arguments = shlex.split(command)
+        assert program == "sonnx"
+        assert run(*arguments).exit_code == 0
+        assert load("OUT.onnx").check() == ()
+
+
+def test_sizes_that_were_tried_are_not_asked_for_in_a_second_line(tmp_path: Path) -> None:
+    model = clips_without_bounds(2, stray=True)
+    for value in (*model.graph.input, *model.graph.output, *model.graph.value_info):
+        value.type.tensor_type.shape.dim[0].dim_param = "batch"
+    path = written(tmp_path / "a.onnx", model)
+    assert help_of(path) == [f"`sonnx normalize {path} --dim batch=1 -o OUT.onnx` leaves 1 finding"]
+
+
+def test_a_command_that_would_be_too_long_is_not_advised_in_part(tmp_path: Path) -> None:
+    inputs = [tensor(f"x{index}", FLOAT, [f"n{index}"]) for index in range(9)]
+    bounds = {"low": np.array(0, np.float32), "high": np.array(1, np.float32)}
+    nodes = [helper.make_node("Clip", [f"x{index}", "low", "high"], [f"y{index}"]) for index in range(9)]
+    outputs = [tensor(f"y{index}", FLOAT, [f"n{index}"]) for index in range(9)]
+    (advice,) = help_of(written(tmp_path / "a.onnx", model_of(nodes, inputs, outputs, bounds)))
+    assert advice.endswith("--dim n7=SIZE and 1 more")
+
+
+# what stops every change
+
+
+def damaged(size: object = 2) -> onnx.ModelProto:
+    """A Clip without an upper bound, which can be mended, of a tensor that nothing defines."""
+    model = clips_without_bounds(1)
+    model.graph.node[0].input[0] = "nowhere"
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].CopyFrom(tensor("t", FLOAT, [size]).type.tensor_type.shape.dim[0])
+    return model
+
+
+def test_a_check_says_what_keeps_a_model_from_being_normalized(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.onnx", damaged())
+    assert help_of(path) == ["`sonnx normalize` changes nothing because of graph.D3: mend that first"]
+
+
+@pytest.mark.parametrize("brief", [[], ["--brief"]])
+def test_normalizing_says_because_of_what_nothing_was_changed(tmp_path: Path, brief: list[str]) -> None:
+    path = written(tmp_path / "a.onnx", damaged())
+    result = run("normalize", path, "-o", tmp_path / "b.onnx", *brief)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.endswith("\nnothing was changed because of graph.D3: mend that first\n")
+
+
+def test_running_a_normalized_model_says_so_too(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.onnx", damaged())
+    assert "nothing was changed because of graph.D3" in run("run", path, "--normalize").stderr
+    assert "was changed" not in run("run", path).stderr
+
+
+def test_sizes_that_were_fixed_are_not_denied(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.onnx", damaged("n"))
+    result = run("normalize", path, "-o", tmp_path / "b.onnx", "--dim", "n=2")
+    assert "\nnothing else was changed because of graph.D3: mend that first\n" in result.stderr
+
+
+def test_types_that_contradict_one_another_stop_every_change_too(tmp_path: Path) -> None:
+    model = clips_without_bounds(2)
+    model.graph.value_info.append(tensor("t1", FLOAT, [3]))
+    path = written(tmp_path / "a.onnx", model)
+    assert help_of(path)[-1] == "`sonnx normalize` changes nothing because of graph.D11: mend that first"
+    result = run("normalize", path, "-o", tmp_path / "b.onnx")
+    assert "\nnothing was changed because of graph.D11: mend that first\n" in result.stderr
+
+
+def test_what_only_a_person_can_mend_stops_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.onnx", clips_without_bounds(2, stray=True))
+    assert "was changed because" not in run("normalize", path, "-o", tmp_path / "b.onnx").stderr
+
+
+def test_brief_prints_what_is_left_in_one_line_per_rule(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.onnx", clips_without_bounds(3, stray=True))
+    result = run("normalize", path, "-o", tmp_path / "b.onnx", "--brief")
+    assert result.stderr.splitlines() == [
+        "rule         findings  first place",
+        "clip.min.D2         1  node 2 `clip2` (Clip)",
+        "",
+        f"{path}: 1 finding, 1 rule broken; nothing was written",
+    ]
 
 
 def test_a_batch_without_even_a_name_is_tried_with_one(tmp_path: Path) -> None:
-    output = run("check", written(tmp_path / "a.onnx", two_clips(size=None))).stdout
-    assert output.endswith("help: `sonnx normalize --dim 'x[0]=1'` mends all of this\n")
+    path = written(tmp_path / "a.onnx", two_clips(size=None))
+    assert help_of(path) == [f"`sonnx normalize {path} --dim 'x[0]=1' -o OUT.onnx` mends all of this"]
 
 
 def test_other_open_sizes_are_not_guessed(tmp_path: Path) -> None:
@@ -273,19 +376,20 @@ def test_a_batch_beside_another_open_size_is_not_guessed_either(tmp_path: Path) 
     model = conv_model(bare=True)
     sizes = model.graph.input[0].type.tensor_type.shape.dim
     sizes[0].dim_param, sizes[3].dim_param = "batch", "columns"
-    lines = run("check", written(tmp_path / "a.onnx", model)).stdout.splitlines()
-    assert lines[-2:] == [
-        "help: `sonnx normalize` leaves 1 finding",
-        "help: open sizes of the inputs can be fixed with --dim batch=SIZE --dim columns=SIZE",
+    path = written(tmp_path / "a.onnx", model)
+    assert help_of(path) == [
+        f"`sonnx normalize {path} -o OUT.onnx` leaves 1 finding",
+        "open sizes of the inputs can be fixed with --dim batch=SIZE --dim columns=SIZE",
     ]
 
 
 def test_advice_is_safe_to_paste_into_a_shell(tmp_path: Path) -> None:
     name = "$(touch it); `it` 'x"
     path = written(tmp_path / "a.onnx", two_clips(size=name))
-    advice = run("check", path).stdout.splitlines()[-1]
+    (advice,) = help_of(path)
     # As the shell itself quotes a single quote: '"'"'.
-    assert advice == "help: `sonnx normalize --dim '$(touch it); `it` '\"'\"'x=1'` mends all of this"
+    quoted = "'$(touch it); `it` '\"'\"'x=1'"
+    assert advice == f"`sonnx normalize {path} --dim {quoted} -o OUT.onnx` mends all of this"
 
 
 def test_very_many_open_sizes_are_not_all_listed(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pickle
 import re
 import struct
 from fractions import Fraction
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ from tests.report.cli_support import (
     written,
 )
 
+import sonnx
+
 CONDITION = np.array([[True, False, True], [False, True, False]])
 X = np.array([[0, 1, 2], [3, 4, -0.0]], np.float32)
 Y = np.array([[9, 8, 7], [6, 5, np.nan]], np.float32)
@@ -52,10 +55,14 @@ def choose(folder: Path, x: Any = X, *options: object, kind: int = FLOAT, y: Any
 def test_a_run_prints_and_writes_the_result(tmp_path: Path) -> None:
     result = choose(tmp_path)
     assert result.exit_code == 0
-    lines = result.stdout.splitlines()
-    assert lines[0] == "domain ieee, sums separate, order given"
-    assert re.fullmatch(r"z: float\[2,3\]  0\.0 to 8\.0, 1 NaN  sha256 [0-9a-f]{16}", lines[1])
-    assert lines[2] == f"   written to {tmp_path / 'out' / 'z.npy'}"
+    model, elements = (tmp_path / "where.onnx").read_bytes(), CHOSEN.astype("<f4").tobytes()
+    assert result.stdout.splitlines() == [
+        f"sonnx {sonnx.__version__}, model sha256 {sha256(model).hexdigest()}",
+        "domain ieee, sums separate, order given",
+        "z: float[2,3]  0.0 to 8.0, 1 NaN",
+        f"   sha256 {sha256(elements).hexdigest()} of the elements in C order, little-endian",
+        f"   written to {tmp_path / 'out' / 'z.npy'}",
+    ]
     assert np.load(tmp_path / "out" / "z.npy").tobytes() == CHOSEN.tobytes()
 
 
@@ -72,7 +79,7 @@ def test_ranges_are_shown_with_the_digits_that_a_float_has(
 ) -> None:
     model = written(tmp_path / "a.onnx", two_clips())
     image = saved(tmp_path / "x.npy", np.array(values, np.float32))
-    assert f"y: float[2]  {shown}  sha256" in run("run", model, "--input", f"x={image}").stdout
+    assert f"y: float[2]  {shown}\n   sha256" in run("run", model, "--input", f"x={image}").stdout
 
 
 def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
@@ -311,6 +318,23 @@ def test_missing_unknown_and_repeated_inputs_are_named(
         assert "inputs of the model: c: bool[2,3], x: float[2,3], y: float[2,3]" in result.stderr
 
 
+def test_all_that_is_wrong_with_the_inputs_is_said_at_once(tmp_path: Path) -> None:
+    model = written(tmp_path / "a.onnx", where_model())
+    flat = saved(tmp_path / "flat.npy", X.reshape(6))
+    given = [f"x={flat}", "q=q.npy", f"x={flat}", "r=r.npy"]
+    result = run("run", model, *(part for binding in given for part in ("--input", binding)))
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        "error: `q` is no input of the model",
+        "`x` is given twice",
+        "`r` is no input of the model",
+        f"`x`: {flat}: must hold float[2,3], not float[6]; nothing is converted",
+        "`c` is missing; it must be bool[2,3]",
+        "`y` is missing; it must be float[2,3]",
+        "inputs of the model: c: bool[2,3], x: float[2,3], y: float[2,3]",
+    ]
+
+
 @pytest.mark.parametrize("binding", ["x", "=x.npy", "x=", "="])
 def test_an_input_without_a_name_or_a_file_is_a_usage_error(tmp_path: Path, binding: str) -> None:
     result = run("run", tmp_path / "a.onnx", "--input", binding)
@@ -402,7 +426,10 @@ def test_real_results_are_exact_in_json_and_nearest_in_npy(tmp_path: Path) -> No
     # Python divides integers with one rounding.
     assert stored.item() == exact.numerator / exact.denominator
     assert Fraction(stored.item()) != exact
-    assert result.stdout.splitlines()[0] == "domain real, order given"
+    _, how, _, digest, *_ = result.stdout.splitlines()
+    assert how == "domain real, order given"
+    hashed = sha256(json.dumps(document["elements"]).encode()).hexdigest()
+    assert digest == f"   sha256 {hashed} of the elements as a list of texts in JSON"
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("separate", 2**-11), ("fused", 2**-11 + 2**-24)])
@@ -410,7 +437,7 @@ def test_the_mode_decides_how_sums_are_rounded(tmp_path: Path, mode: str, expect
     # By hand: (1 + 2^-12)^2 - 1 is 2^-11 after two roundings and 2^-11 + 2^-24 after one.
     model = conv_model(W=(1 + 2**-12, 0), B=-1)
     result = conv(tmp_path, model, columns(1 + 2**-12, 0), "--accumulate", mode)
-    assert result.stdout.splitlines()[0] == f"domain ieee, sums {mode}, order given"
+    assert result.stdout.splitlines()[1] == f"domain ieee, sums {mode}, order given"
     assert np.load(tmp_path / "y.npy").item() == expected
 
 
@@ -426,10 +453,31 @@ def test_a_trace_prints_and_writes_every_tensor(tmp_path: Path) -> None:
     result = run("run", path, "--input", f"x={image}", "--trace", "--output-dir", tmp_path)
     lines = result.stdout.splitlines()
     assert lines[0] == f"1/2  {path}: node 0 `clip` (Clip)"
-    assert lines[1].startswith("   t: float[2]  0.0 to 6.0  sha256 ")
+    assert re.fullmatch(r"   t: float\[2\]  0\.0 to 6\.0  sha256 [0-9a-f]{16}", lines[1])
     assert lines[2] == f"2/2  {path}: node 1 `last` (Clip)"
     traced = {file.name: np.load(file).tolist() for file in (tmp_path / "trace").iterdir()}
     assert traced == {"00001-t.npy": [0, 6], "00002-y.npy": [0, 1]}
+
+
+def test_a_trace_numbers_nodes_as_the_named_file_does_and_new_ones_not_at_all(tmp_path: Path) -> None:
+    model = where_model()
+    model.graph.input[1].CopyFrom(tensor("x", FLOAT, [3]))
+    path = written(tmp_path / "a.onnx", model)
+    arrays = {"c": CONDITION, "x": X[0], "y": Y}
+    files = {name: saved(tmp_path / f"{name}.npy", array) for name, array in arrays.items()}
+    inputs = [part for name, file in files.items() for part in ("--input", f"{name}={file}")]
+    lines = run("run", path, "--normalize", "--trace", *inputs).stdout.splitlines()
+    expand, where = [line for line in lines if re.match(r"\d/2  ", line)]
+    assert re.fullmatch(r"1/2  new node `[^`]+` \(Expand\)", expand)
+    assert re.fullmatch(re.escape(f"2/2  {path}: node 0 ") + r".*\(Where\)", where)
+    # The written model has numbers of its own.
+    out = tmp_path / "b.onnx"
+    run("normalize", path, "-o", out)
+    lines = run("run", out, "--trace", *inputs).stdout.splitlines()
+    assert [line.split(" `")[0] for line in lines if re.match(r"\d/2  ", line)] == [
+        f"1/2  {out}: node 0",
+        f"2/2  {out}: node 1",
+    ]
 
 
 def diamond(wide: int) -> onnx.ModelProto:

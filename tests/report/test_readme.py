@@ -16,6 +16,7 @@ import sonnx
 from sonnx.cli import main
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+START = (Path(__file__).parents[2] / "docs" / "index.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,8 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_commands_on_a_model_do_what_they_say(example: Path) -> None:
     (block,) = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
-    first, *commands = [line.removeprefix("$ ").split("  #")[0] for line in block.splitlines()]
+    activate, first, *commands = [line.removeprefix("$ ").split("  #")[0] for line in block.splitlines()]
+    assert activate == ". .venv/bin/activate"
     assert first == "python examples/mobilenet_like.py net.onnx --input image.npy"
     codes = [
         CliRunner().invoke(main, shlex.split(line.removeprefix("sonnx "))).exit_code for line in commands
@@ -56,11 +58,23 @@ def test_the_commands_on_a_model_do_what_they_say(example: Path) -> None:
     assert {Path(name).suffix for name in written if name.startswith("exact/")} == {".json", ".npy"}
 
 
-def test_the_python_example_on_a_model_runs(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("example")
+def test_the_commands_of_the_first_page_are_about_the_same_model() -> None:
+    (block,) = re.findall(r"## A whole model\n\n```sh\n(.*?)```", START, re.DOTALL)
+    first, *commands = [line for line in block.splitlines() if not line.startswith("#")]
+    assert first == "python examples/mobilenet_like.py net.onnx --input image.npy"
+    codes = [
+        CliRunner().invoke(main, shlex.split(line.removeprefix("sonnx "))).exit_code for line in commands
+    ]
+    assert codes == [1, 0, 0]
+
+
+@pytest.mark.usefixtures("example")
+def test_the_python_example_on_a_model_runs(capsys: pytest.CaptureFixture[str]) -> None:
     block, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    names: dict[str, Any] = {"image": np.load(example / "image.npy")}
+    names: dict[str, Any] = {}
     exec(block, names)
-    assert "general.R1" in capsys.readouterr().out
+    assert "general.R1 at node /stem/conv - " in capsys.readouterr().out
     assert sonnx.load("conforming.onnx").check() == ()
     assert set(names["results"]) == {value.name for value in names["graph"].outputs}
 

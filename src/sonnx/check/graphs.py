@@ -2,20 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain, islice
-from typing import Any
 
 from sonnx.check.calls import check_node_call
+from sonnx.check.inference import UNTYPED, amended, inferred_types, node_call, node_operator
 from sonnx.model.call import Call
 from sonnx.model.graph import Graph, Node
 from sonnx.model.inline import Flat, flatten
 from sonnx.model.location import Location
-from sonnx.model.operator import Operand, Operator
 from sonnx.model.rule import Finding, Rule
-from sonnx.model.tensor_type import TensorType
-from sonnx.operators import GENERAL_RULES, GRAPH_RULES, NODE_OPERATORS
-from sonnx.operators.shared.predicates import MOST_AXES
+from sonnx.operators import GENERAL_RULES, GRAPH_RULES
 
-_UNTYPED = TensorType(None, None)
 # Where these are broken, functions cannot be replaced by their bodies.
 _NOT_TO_BE_INLINED = {"graph.D12", "graph.D14"}
 # The general rules that speak of tensors, and what to do about a tensor of a model.
@@ -24,6 +20,7 @@ _TENSOR_HELP = {
     "general.R3": "convert it in the model that exports it",
     "general.R4": "make the tensor dense",
 }
+_NOT_INFERRED = "write the type; of what an operator outside the profile makes nobody can infer it"
 _OPEN_INPUT = "write the sizes; `sonnx normalize --dim NAME=SIZE` fixes open ones"
 _TENSOR_RULES = tuple(rule for rule in GENERAL_RULES if rule.identifier in _TENSOR_HELP)
 
@@ -61,21 +58,28 @@ def _tensor_findings(flat: Flat) -> Iterator[Finding]:
     """Each tensor once, however many nodes use it."""
     graph = flat.graph
     users = _users(graph.nodes)
+    foreign = {name for node in graph.nodes if not _inferrable(node) for name in node.outputs}
     for name, location in _tensors(flat):
-        kind = graph.types.get(name, _UNTYPED)
+        kind = graph.types.get(name, UNTYPED)
         # Where alone has a rule of its own on sparse tensors; the general one leaves it to that.
         operators = users.get(name, set())
         call = Call("Where" if operators == {"Where"} else "", {name: kind})
         for rule in _TENSOR_RULES:
-            yield from _tensor_finding(rule, call, location)
+            broken = rule.predicate(call)
+            if broken is not None:
+                advice = _advice(rule, location, name in foreign)
+                yield Finding(rule.identifier, rule.statement, "", broken.values, advice, rule.page, location)
 
 
-def _tensor_finding(rule: Rule, call: Call, location: Location) -> Iterator[Finding]:
-    broken = rule.predicate(call)
-    if broken is not None:
-        of_input = location.kind == "input" and rule.identifier == "general.R2"
-        advice = _OPEN_INPUT if of_input else _TENSOR_HELP[rule.identifier]
-        yield Finding(rule.identifier, rule.statement, "", broken.values, advice, rule.page, location)
+def _inferrable(node: Node) -> bool:
+    return node_operator(node) is not None or (node.operator == "Constant" and node.domain == "")
+
+
+def _advice(rule: Rule, location: Location, foreign: bool) -> str:
+    """What to do about a tensor of a model."""
+    if rule.identifier == "general.R2" and location.kind == "input":
+        return _OPEN_INPUT
+    return _NOT_INFERRED if rule.identifier == "general.R2" and foreign else _TENSOR_HELP[rule.identifier]
 
 
 def _users(nodes: Iterable[Node]) -> Mapping[str, set[str]]:
@@ -103,33 +107,17 @@ def _tensors(flat: Flat) -> Iterator[tuple[str, Location]]:
 
 
 def _node_findings(flat: Flat) -> Iterator[Finding]:
-    for node, location in zip(flat.graph.nodes, flat.locations, strict=True):
-        operator = NODE_OPERATORS.get(node.operator) if node.domain == "" else None
+    graph = flat.graph
+    types = inferred_types(graph)
+    for node, location in zip(graph.nodes, flat.locations, strict=True):
+        operator = node_operator(node)
         if operator is not None:
-            call = node_call(operator, node, flat.graph.types, flat.graph.data)
-            yield from check_node_call(operator, call, location)
-
-
-def node_call(
-    operator: Operator, node: Node, types: Mapping[str, TensorType], constant: Mapping[str, Any]
-) -> Call:
-    """A node as the call that rules look at: types by operand name, and constants that decide shapes."""
-    contract = operator.contract
-    inputs = _by_operand(contract.inputs, node.inputs, types)
-    outputs = _by_operand(contract.outputs, node.outputs, types)
-    constants = {}
-    for operand, name in zip(contract.inputs, node.inputs, strict=False):
-        data = constant.get(name) if operand.constant else None
-        # No more elements than rules need to see.
-        if data is not None and data.ndim == 1:
-            constants[operand.name] = tuple(data[: MOST_AXES + 1].tolist())
-    return Call(operator.name, inputs, node.attributes, outputs, constants)
-
-
-def _by_operand(
-    operands: tuple[Operand, ...], names: tuple[str, ...], types: Mapping[str, TensorType]
-) -> dict[str, TensorType]:
-    """Types by operand name; what the operator does not have goes under its position."""
-    labels = [operand.name for operand in operands]
-    labels += [f"operand {index}" for index in range(len(labels), len(names))]
-    return {label: types.get(name, _UNTYPED) for label, name in zip(labels, names, strict=False) if name}
+            call = node_call(operator, node, types, graph.data)
+            found = check_node_call(operator, call, location)
+            yield from found
+            # What is left out is a finding of its own; the other rules are asked as if it were written.
+            explicit = amended(operator, call)
+            if explicit is not call:
+                said = {finding.rule for finding in found}
+                more = check_node_call(operator, explicit, location)
+                yield from (finding for finding in more if finding.rule not in said)

@@ -14,8 +14,6 @@ from sonnx.cli.terminal import INTERRUPTED, escaped, fail, prepare, say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sonnx.model.rule import AnyRule, Finding
-
 # What a pipe or a file gets; a terminal gets its own width.
 _WIDTH = 110
 
@@ -94,43 +92,19 @@ def rules(operator: str | None) -> None:
 @main.command()
 @click.argument("rule")
 def explain(rule: str) -> None:
-    """Explain one RULE, such as conv.pads.C2.
+    """Explain one RULE, such as conv.pads.C2, or a ruling, such as D-GRAPH-3.
 
-    Prints what it says, why, and an example that breaks it.
+    Prints what the rule says, why, and an example that breaks it; of a ruling, the rules that follow from it
+    and the pages on which it stands.
     """
-    from sonnx.report.rules import explanation  # noqa: PLC0415  see above
+    from sonnx.cli.explaining import explained  # noqa: PLC0415  see above
 
-    for found in _matching(rule):
-        _console().print(explanation(found, _broken(found)))
-
-
-def _broken(rule: "AnyRule") -> "tuple[Finding, ...]":
-    """What the check says of a rule's failing example."""
-    from sonnx.check.calls import check_call  # noqa: PLC0415  see above
-    from sonnx.check.graphs import check_graph  # noqa: PLC0415  see above
-    from sonnx.model.graph import Graph  # noqa: PLC0415  see above
-    from sonnx.operators import operator  # noqa: PLC0415  see above
-
-    if isinstance(rule.failing, Graph):
-        return check_graph(rule.failing)
-    return check_call(operator(rule.failing.operator), rule.failing)
-
-
-def _matching(name: str) -> "list[AnyRule]":
-    """The rule of that name, or those which the documents also state under it."""
-    from difflib import get_close_matches  # noqa: PLC0415  only a wrong name needs it
-
-    from sonnx.operators import rules as listed  # noqa: PLC0415  see above
-
-    everything = {rule.identifier: rule for rule in listed()}
-    if name in everything:
-        return [everything[name]]
-    stated = [rule for rule in everything.values() if name in rule.also]
-    if not stated:
-        near = get_close_matches(name, everything, n=3, cutoff=0.6)
-        advice = f"; did you mean {', '.join(near)}?" if near else "; `sonnx rules` lists all"
-        raise click.UsageError(f"there is no rule {name!r}{advice}")
-    return stated
+    try:
+        parts = explained(rule)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    for part in parts:
+        _console().print(part)
 
 
 def _dims(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, int]:
@@ -179,7 +153,12 @@ _BRIEF = click.option("--brief", is_flag=True, help="Print one line per rule ins
 @main.command()
 @_MODEL
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif"]),
+    default="text",
+    show_default=True,
+    help="The report for people, for scripts (json), or for code hosts and editors (sarif).",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write the report to FILE instead of printing it.")
 @_BRIEF
@@ -199,7 +178,14 @@ def check(model: Path, form: Any, output: str | None, brief: bool, memory: int |
 
 @main.command(short_help="Write MODEL so that it conforms, without changing its meaning.")
 @_MODEL
-@click.option("-o", "--output", required=True, metavar="OUT", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="Where the model goes.",
+)
 @_DIMS
 @_BRIEF
 @_MEMORY
@@ -225,12 +211,31 @@ def normalize(model: Path, output: Path, dims: dict[str, int], brief: bool, memo
     help="The array for an input of the model. May be repeated.",
 )
 @click.option("--output-dir", type=click.Path(path_type=Path), help="Write the results into this folder.")
-@click.option("--domain", type=click.Choice(["ieee", "real"]), default="ieee", show_default=True)
-@click.option("--accumulate", type=click.Choice(["separate", "fused"]), default="separate", show_default=True)
+@click.option(
+    "--domain",
+    type=click.Choice(["ieee", "real"]),
+    default="ieee",
+    show_default=True,
+    help="IEEE arithmetic, bit for bit, or exact numbers without any rounding.",
+)
+@click.option(
+    "--accumulate",
+    type=click.Choice(["separate", "fused"]),
+    default="separate",
+    show_default=True,
+    help="How sums are rounded in ieee: after each product and each addition, or once for both.",
+)
 @click.option("--normalize", is_flag=True, help="Make the model conform first, as `sonnx normalize` does.")
 @_DIMS
 @click.option("--trace", is_flag=True, help="Print every node as it is executed; write its tensors too.")
-@click.option("--order", type=click.Choice(["given", "random"]), default="given", show_default=True)
+@click.option(
+    "--order",
+    type=click.Choice(["given", "random"]),
+    default="given",
+    show_default=True,
+    help="Execute nodes as the file lists them, or in any other order that their inputs allow; the results "
+    "are the same.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Draws the random order.")
 @_MEMORY
 def run(model: Path, memory: int | None, **options: Any) -> None:

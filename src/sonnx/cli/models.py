@@ -16,7 +16,7 @@ from sonnx.cli.summary import (
     findings_summary,
     left_by_normalize,
     open_sizes_advice,
-    trial_sizes,
+    stopping_rules,
 )
 from sonnx.cli.terminal import CONFORMS, FINDINGS, colourful, fail, say
 from sonnx.load.arrays import digest
@@ -82,23 +82,22 @@ def check_model(path: Path, form: Format, output: str | None, memory: int | None
     elif form == "sarif":
         report = sarif(findings, rules(), **about)
     else:
-        report = _text(graph, findings, str(path), graph.file_sha256, brief)
+        report = _text(graph, findings, path, brief)
     return _deliver(report.rstrip("\n"), output, verdict(str(path), findings)) or (
         FINDINGS if findings else CONFORMS
     )
 
 
-def _text(graph: Graph, findings: Sequence[Finding], name: str, hashed: str, brief: bool) -> str:
+def _text(graph: Graph, findings: Sequence[Finding], path: Path, brief: bool) -> str:
     """The report for people: every finding, then one line per rule, then the verdict and what helps."""
-    last = f"{verdict(name, findings)}\nsha256 {hashed}"
+    last = f"{verdict(str(path), findings)}\nsha256 {graph.file_sha256}"
     if not findings:
         return last
-    dims = trial_sizes(graph)
-    left = left_by_normalize(graph, findings, dims)
+    left = left_by_normalize(graph, findings)
     parts = [] if brief else [findings_text(findings)]
     if brief or len(findings) > len({finding.rule for finding in findings}):
         parts.append(findings_summary(findings, left))
-    return "\n\n".join([*parts, "\n".join([last, *advice(graph, findings, left, dims)])])
+    return "\n\n".join([*parts, "\n".join([last, *advice(path, graph, findings, left)])])
 
 
 def _deliver(report: str, output: str | None, short: str) -> int:
@@ -130,7 +129,7 @@ def normalize_model(
         say(changes_summary(graph.changes) if brief else changes_text(graph.changes))
         say("")
     if graph.check():
-        refuse(path, graph, "nothing was written")
+        refuse(path, graph, "nothing was written", normalized=True, brief=brief)
         return FINDINGS
     try:
         content = to_bytes(graph)
@@ -154,9 +153,15 @@ def _unfit(output: Path, model: Path) -> str:
     return "is not a plain file" if output.exists() and not output.is_file() else ""
 
 
-def refuse(path: Path, graph: Graph, outcome: str) -> None:
-    """Say which rules a model breaks, and how open sizes can be fixed."""
+def refuse(path: Path, graph: Graph, outcome: str, *, normalized: bool, brief: bool = False) -> None:
+    """Say which rules a model breaks, what kept it from being normalized, how open sizes can be fixed."""
     findings = graph.check()
-    say_findings(f"{findings_text(findings)}\n", error=True)
-    lines = [f"{verdict(str(path), findings)}; {outcome}", *open_sizes_advice(graph)]
+    listed = findings_summary(findings, None) if brief else findings_text(findings)
+    say_findings(f"{listed}\n", error=True)
+    lines = [f"{verdict(str(path), findings)}; {outcome}"]
+    stopping = stopping_rules(graph, {finding.rule for finding in findings}) if normalized else ""
+    if stopping:
+        what = "nothing else" if graph.changes else "nothing"
+        lines.append(f"{what} was changed because of {stopping}: mend that first")
+    lines += open_sizes_advice(graph)
     say("\n".join(lines), error=True)

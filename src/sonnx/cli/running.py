@@ -1,13 +1,15 @@
 """What `sonnx run` does. Nothing of a model is printed raw."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from sonnx import __version__
 from sonnx.api import Graph, load
 from sonnx.cli.models import refuse
 from sonnx.cli.terminal import CONFORMS, FINDINGS, UNREADABLE, fail, say
@@ -42,12 +44,14 @@ def run_model(path: Path, options: RunOptions) -> int:
             graph = graph.normalize(options.dims)
         if graph.check():
             advice = "" if options.normalize else "; `--normalize` makes explicit what it can"
-            refuse(path, graph, f"it was not run{advice}")
+            refuse(path, graph, f"it was not run{advice}", normalized=options.normalize)
             return FINDINGS
         if graph.changes:
             say(f"normalized: {count(len(graph.changes), 'change')}, which `sonnx normalize` lists")
         arrays = _read_inputs(graph, options)
-        _show(_executed(graph, arrays, options), options)
+        results = _executed(graph, arrays, options)
+        say(f"sonnx {__version__}, model sha256 {graph.file_sha256}")
+        _show(results, options)
     except InputError as problem:
         return _fail_lines(str(problem))
     except MemoryLimitError as problem:
@@ -67,32 +71,44 @@ def _fail_lines(problem: str) -> int:
 
 def _read_inputs(graph: Graph, options: RunOptions) -> dict[str, Array]:
     types = {value.name: value.type for value in graph.inputs}
+    files, problems = _bound(options.inputs, types)
+    misnamed = bool(problems)
     arrays: dict[str, Array] = {}
-    problems = []
-    for binding in options.inputs:
-        name, file = _bound(binding, types)
-        if name in arrays:
-            raise InputError(f"`{printable(name)}` is given twice")
+    for name, file in files.items():
         try:
             arrays[name] = read_npy(file, types[name], options.settings.memory)
         except ArrayFileError as problem:
-            problems.append(printable(f"`{name}`: {problem}"))
+            problems.append(f"`{name}`: {problem}")
     if problems:
-        raise InputError("\n".join(problems))
+        missing = [name for name in types if not any(map(partial(_names, name), options.inputs))]
+        problems += [f"`{name}` is missing; it must be {types[name]}" for name in missing]
+        if misnamed or missing:
+            known = ", ".join(f"{name}: {kind}" for name, kind in types.items()) or "none"
+            problems.append(f"inputs of the model: {known}")
+        raise InputError("\n".join(map(printable, problems)))
     return arrays
 
 
-def _bound(binding: str, types: Mapping[str, TensorType]) -> tuple[str, Path]:
-    """The input and the file that a `NAME=FILE` means; names as well as files may hold `=`."""
-    places = [place for place, character in enumerate(binding) if character == "="]
-    fitting = [place for place in places if binding[:place] in types]
-    if len(fitting) > 1:
-        raise InputError(f"{binding!r} could mean several inputs of the model; rename the file")
-    if not fitting:
-        known = ", ".join(f"{name}: {kind}" for name, kind in types.items()) or "none"
-        lines = [f"`{binding.partition('=')[0]}` is no input of the model", f"inputs of the model: {known}"]
-        raise InputError("\n".join(map(printable, lines)))
-    return binding[: fitting[0]], Path(binding[fitting[0] + 1 :])
+def _names(name: str, binding: str) -> bool:
+    """Tell whether a `NAME=FILE` can mean an input; names as well as files may hold `=`."""
+    return binding.startswith(f"{name}=")
+
+
+def _bound(bindings: Sequence[str], types: Mapping[str, TensorType]) -> tuple[dict[str, Path], list[str]]:
+    """The file for each input, and every binding that says nothing of the kind."""
+    files: dict[str, Path] = {}
+    problems = []
+    for binding in bindings:
+        meant = [name for name in types if _names(name, binding)]
+        if not meant:
+            problems.append(f"`{binding.partition('=')[0]}` is no input of the model")
+        elif len(meant) > 1:
+            problems.append(f"{binding!r} could mean several inputs of the model; rename the file")
+        elif meant[0] in files:
+            problems.append(f"`{meant[0]}` is given twice")
+        else:
+            files[meant[0]] = Path(binding[len(meant[0]) + 1 :])
+    return files, problems
 
 
 def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) -> dict[str, Array]:
@@ -120,19 +136,33 @@ def _tracer(options: RunOptions) -> Callable[[Step], None]:
         folder.mkdir(exist_ok=True)
 
     def trace(step: Step) -> None:
-        say(printable(f"{step.number}/{step.total}  {location_text(step.location)}"))
+        say(printable(f"{step.number}/{step.total}  {_place(step, options)}"))
         for name, array in step.results.items():
-            say(f"   {_summary(name, array)}")
+            say(f"   {_summary(name, array)}sha256 {array_digest(array)[:16]}")
             if folder is not None:
                 write_array(folder, f"{step.number:05d}-{name}", array)
 
     return trace
 
 
+def _place(step: Step, options: RunOptions) -> str:
+    """Where the model's file has a node; what normalizing has added is in no file and has no number."""
+    if options.normalize and step.node.origin is None:
+        return f"new {location_text(replace(step.location, index=None, file=''))}"
+    return location_text(step.location)
+
+
 def _summary(name: str, array: Array) -> str:
-    """One line about a tensor: its type, its range, and the digest of its elements."""
+    """What a tensor is in short: its type and its range."""
     kind, _ = describe(array)
-    return printable(f"{name}: {kind}  {_range(doubles(array))}sha256 {array_digest(array)[:16]}")
+    return printable(f"{name}: {kind}  {_range(doubles(array))}")
+
+
+def _digest(array: Array) -> str:
+    """The digest of a result, and of which bytes it is."""
+    texts = array.dtype == np.dtype(object)
+    of = "as a list of texts in JSON" if texts else "in C order, little-endian"
+    return f"sha256 {array_digest(array)} of the elements {of}"
 
 
 def _range(array: Array) -> str:
@@ -154,7 +184,8 @@ def _show(results: Mapping[str, Array], options: RunOptions) -> None:
     order = settings.order if settings.order == "given" else f"random, seed {settings.seed}"
     say(f"domain {settings.domain}{sums}, order {order}")
     for name, array in results.items():
-        say(_summary(name, array))
+        say(_summary(name, array).rstrip())
+        say(f"   {_digest(array)}")
         if options.output_dir is not None:
             for file in write_array(options.output_dir, name, array):
                 say(printable(f"   written to {file}"))

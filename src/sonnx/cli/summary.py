@@ -1,15 +1,19 @@
 """Many findings or changes on one page: one line per rule."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from shlex import quote
 
 from sonnx.api import Graph
+from sonnx.check.graphs import broken_graph_rules
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding
 from sonnx.normalize.changes import Change
+from sonnx.normalize.graphs import NOT_TO_BE_TOUCHED
 from sonnx.normalize.sizes import open_sizes
+from sonnx.operators import GRAPH_RULES
 from sonnx.operators.shared.predicates import count
 from sonnx.report.text import location_text, printable
 
@@ -18,6 +22,7 @@ _MOST_FINDINGS = 2000
 _MOST_NODES = 2000
 _WIDTH = 110
 _MOST_SIZES = 8
+_TYPES_AGREE = "graph.D11"
 
 
 def findings_summary(findings: Sequence[Finding], left: Mapping[str, int] | None) -> str:
@@ -57,26 +62,48 @@ def trial_sizes(graph: Graph) -> dict[str, int]:
     return {str(name): 1 for name in batches} if batches.keys() == set(open_sizes(graph)) else {}
 
 
-def left_by_normalize(
-    graph: Graph, findings: Sequence[Finding], dims: Mapping[str, int]
-) -> Mapping[str, int] | None:
+def left_by_normalize(graph: Graph, findings: Sequence[Finding]) -> Mapping[str, int] | None:
     """How often each rule is still broken after normalizing; None where that takes long to find out."""
     nodes = len(graph.nodes) + sum(len(function.nodes) for function in graph.functions)
     if len(findings) > _MOST_FINDINGS or nodes > _MOST_NODES:
         return None
-    return Counter(finding.rule for finding in graph.normalize(dims).check())
+    return Counter(finding.rule for finding in graph.normalize(trial_sizes(graph)).check())
+
+
+def stopping_rules(graph: Graph, left: Container[str]) -> str:
+    """Name the rules for whose sake normalizing leaves a model alone; `left` is broken even after it."""
+    stopping = broken_graph_rules(graph, NOT_TO_BE_TOUCHED)
+    # Types that contradict one another only inside of functions are no obstacle: then nothing is left.
+    return ", ".join(
+        rule.identifier
+        for rule in GRAPH_RULES
+        if rule.identifier in stopping or (rule.identifier == _TYPES_AGREE and _TYPES_AGREE in left)
+    )
 
 
 def advice(
-    graph: Graph, findings: Sequence[Finding], left: Mapping[str, int] | None, dims: Mapping[str, int]
+    path: Path, graph: Graph, findings: Sequence[Finding], left: Mapping[str, int] | None
 ) -> list[str]:
     """Say what `sonnx normalize` can do for a model with findings."""
+    stopping = stopping_rules(graph, left or {})
+    if stopping:
+        return [f"help: `sonnx normalize` changes nothing because of {stopping}: mend that first"]
+    dims = trial_sizes(graph)
+    options = _options(dims)
     number = len(findings) if left is None else sum(left.values())
-    command = " ".join(["sonnx normalize", *_options(dims)])
-    if number == 0:
-        return [printable(f"help: `{command}` mends all of this")]
-    lines = [f"help: `{command}` leaves {count(number, 'finding')}"] if number < len(findings) else []
-    return [*map(printable, lines), *open_sizes_advice(graph)]
+    if number >= len(findings) or len(options) < len(dims):
+        return open_sizes_advice(graph)
+    command = " ".join(["sonnx normalize", _argument(path), *options, "-o OUT.onnx"])
+    outcome = f"leaves {count(number, 'finding')}" if number else "mends all of this"
+    return [
+        printable(f"help: `{command}` {outcome}"),
+        *([] if dims or not number else open_sizes_advice(graph)),
+    ]
+
+
+def _argument(path: Path) -> str:
+    """A file's name as a shell, and then the command, takes it for one."""
+    return quote(f"./{path}" if str(path).startswith("-") else str(path))
 
 
 def _options(dims: Mapping[str, int | str]) -> list[str]:

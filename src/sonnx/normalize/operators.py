@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.check.graphs import node_call
+from sonnx.check.inference import node_call
 from sonnx.model.call import Call
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.location import Kind, Location

@@ -11,8 +11,9 @@ from sonnx.model.dtype import DType
 from sonnx.model.rule import Broken, Predicate, Shown
 from sonnx.model.tensor_type import TensorType
 
-# The sizes of a tensor's shape, found from a call; None where another rule says why there are none.
-ShapeOf = Callable[[Call], tuple[int, ...] | None]
+# The sizes of a tensor's shape, those that are known; None where another rule says why there are none.
+Extents = tuple[int | None, ...]
+ShapeOf = Callable[[Call], Extents | None]
 
 # Code for a target counts elements with 32-bit integers; NumPy's arrays end at 64 axes.
 MOST_ELEMENTS = 2**31 - 1
@@ -25,19 +26,32 @@ LONGEST_LIST = 1000
 
 
 def known(call: Call, name: str) -> TensorType | None:
-    """The type of an operand that is present, dense, typed and of static shape; else None."""
+    """The type of an operand that is present, dense and typed; else None."""
     operand = call.inputs.get(name)
-    if operand is None or operand.dtype is None or operand.sizes is None or operand.sparse:
+    return None if operand is None or operand.dtype is None or operand.sparse else operand
+
+
+def extents(call: Call, name: str, rank: int | None = None) -> Extents | None:
+    """The sizes of a known operand, None for those left open, of the given rank where one is given.
+
+    A rule needs some of the sizes only: what it can say, it says, though a batch size may still be open.
+    """
+    operand = known(call, name)
+    if operand is None or operand.shape is None or rank not in (None, len(operand.shape)):
         return None
-    return operand
+    return tuple(size if isinstance(size, int) and size >= 0 else None for size in operand.shape)
 
 
 def sizes(call: Call, name: str, rank: int | None = None) -> tuple[int, ...] | None:
-    """The sizes of a known operand, of the given rank where one is given; else None."""
-    operand = known(call, name)
-    if operand is None or operand.sizes is None:
-        return None
-    return operand.sizes if rank in (None, len(operand.sizes)) else None
+    """The sizes of a known operand where all of them are known; else None."""
+    found = extents(call, name, rank)
+    return None if found is None else static(found)
+
+
+def static(shape: Extents) -> tuple[int, ...] | None:
+    """Sizes that are all known; else None."""
+    numbers = tuple(size for size in shape if size is not None)
+    return numbers if len(numbers) == len(shape) else None
 
 
 def show(call: Call, *names: str) -> tuple[Shown, ...]:
@@ -142,15 +156,22 @@ def declared_shape(output: str, shape_of: ShapeOf, *shown: str) -> Predicate:
 
     def predicate(call: Call) -> Broken | None:
         declared, shape = call.outputs.get(output), shape_of(call)
-        if declared is None or declared.sizes is None or shape is None or declared.sizes == shape:
+        if declared is None or declared.shape is None or shape is None or _fits(declared, shape):
             return None
-        right = written(shape)
+        right = f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
         return Broken(
             (Shown(output, str(declared), f"declared; the shape is {right}"), *show(call, *shown)),
             f"declare `{output}` with shape {right}",
         )
 
     return predicate
+
+
+def _fits(declared: TensorType, shape: Extents) -> bool:
+    """Tell whether a declared shape contradicts no size that is known."""
+    pairs = zip(declared.shape or (), shape, strict=False)
+    agree = all(a == b for a, b in pairs if isinstance(a, int) and a >= 0 and b is not None)
+    return len(declared.shape or ()) == len(shape) and agree
 
 
 def addressable(shapes: Callable[[Call], Iterable[tuple[int, ...]]], *shown: str) -> Predicate:

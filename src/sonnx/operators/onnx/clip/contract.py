@@ -10,11 +10,10 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.operators.shared.predicates import (
     declared_shape,
     declared_type,
-    known,
+    extents,
     one_of,
     same_type,
     show,
-    sizes,
 )
 
 TYPES = (DType.REAL, *IEEE, *INTEGERS)
@@ -38,7 +37,7 @@ def _given(bound: str) -> Predicate:
 
 def _scalar(bound: str) -> Predicate:
     def predicate(call: Call) -> Broken | None:
-        if known(call, bound) is None or sizes(call, bound) == ():
+        if extents(call, bound) in (None, ()):
             return None
         return Broken(show(call, bound), f"give `{bound}` the empty shape: a single value, not a list of one")
 
@@ -101,7 +100,7 @@ RULES = (
         "`output` must have the shape of `input`.",
         "Every element of the input gives one element of the output.",
         False,
-        declared_shape("output", lambda call: sizes(call, "input"), "input"),
+        declared_shape("output", lambda call: extents(call, "input"), "input"),
         failing=call("Clip", _GOOD, outputs={"output": "float[3,2]"}),
         passing=call("Clip", _GOOD, outputs={"output": "float[2,3]"}),
         also=("clip.input.C1",),

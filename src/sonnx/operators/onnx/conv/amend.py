@@ -6,7 +6,7 @@ from typing import Any
 from sonnx.model.call import ABSENT, Call
 from sonnx.model.operator import Amendment, WriteAttribute
 from sonnx.operators.onnx.conv.auto_pad import AUTO_PADS, resolve
-from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, positive
+from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, image_sizes, positive
 from sonnx.operators.shared.predicates import integers, sizes
 
 _WHY = "ONNX's default for an absent `{}`"
@@ -44,16 +44,18 @@ def _reason(name: str) -> str:
 
 def _padding(call: Call, given: dict[str, Any], W: tuple[int, ...]) -> Sequence[Amendment]:
     """The pads that `auto_pad` stands for, unless pads are written too: then nobody knows which is meant."""
-    mode, X = given.get("auto_pad"), sizes(call, "X", RANK)
+    mode, image = given.get("auto_pad"), image_sizes(call)
     strides, dilations = (integers(given.get(name, (1,) * SPATIAL)) for name in ("strides", "dilations"))
-    if not isinstance(mode, str) or mode not in AUTO_PADS or "pads" in given or X is None:
+    if not isinstance(mode, str) or mode not in AUTO_PADS or "pads" in given or image is None:
         return ()
     if strides is None or dilations is None or not (positive(strides) and positive(dilations)):
         return ()
     if not positive(W[2:]):
         return ()
-    why = f"what auto_pad = {mode} stands for on an input of {X[2]} lines and {X[3]} columns (D-CONV-8)"
-    pads = resolve(mode, X[2:], W[2:], strides, dilations)
+    why = (
+        f"what auto_pad = {mode} stands for on an input of {image[0]} lines and {image[1]} columns (D-CONV-8)"
+    )
+    pads = resolve(mode, image, W[2:], strides, dilations)
     if integers(pads) is None:  # more than an attribute can hold
         return ()
     return (

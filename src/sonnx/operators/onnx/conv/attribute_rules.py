@@ -6,7 +6,7 @@ from typing import Any
 from sonnx.model.call import ABSENT, Call, call
 from sonnx.model.rule import Broken, Predicate, Rule, Shown
 from sonnx.operators.onnx.conv.auto_pad import AUTO_PADS, resolve
-from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, axes, group
+from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, axes, channels, group, image_sizes
 from sonnx.operators.onnx.conv.rules import ATTRIBUTES, GOOD, PASSING
 from sonnx.operators.shared.predicates import (
     count,
@@ -73,10 +73,10 @@ def _explicit_padding(call: Call) -> Broken | None:
     value = _given(call, "auto_pad")
     if value is ABSENT or (isinstance(value, str) and value == "NOTSET"):
         return None
-    X, sliding = sizes(call, "X", RANK), axes(call)
-    if isinstance(value, str) and value in AUTO_PADS and X is not None and sliding is not None:
+    image, sliding = image_sizes(call), axes(call)
+    if isinstance(value, str) and value in AUTO_PADS and image is not None and sliding is not None:
         kernel, strides, dilations = zip(*((a.kernel, a.stride, a.dilation) for a in sliding), strict=True)
-        pads = f"pads = {written(resolve(value, X[2:], kernel, strides, dilations))}"
+        pads = f"pads = {written(resolve(value, image, kernel, strides, dilations))}"
     else:
         pads = "the pads that are meant"
     return Broken((Shown("auto_pad", written(value)),), f'write auto_pad = "NOTSET" and {pads}')
@@ -91,21 +91,24 @@ def _mode_known(call: Call) -> Broken | None:
 
 
 def _group_known(call: Call) -> Broken | None:
-    X, value = sizes(call, "X", RANK), _given(call, "group")
-    if X is None or value is ABSENT or group(call) is not None:
+    number, value = channels(call), _given(call, "group")
+    if number is None or value is ABSENT or group(call) is not None:
         return None
     note = "" if is_integer(value) else "not an integer of 64 bits"
-    values = (Shown("group", written(value), note), Shown("X", str(call.inputs["X"]), count(X[1], "channel")))
-    depthwise = f" (standard) or group = {X[1]} (depthwise)" if X[1] > 1 else ""
+    values = (
+        Shown("group", written(value), note),
+        Shown("X", str(call.inputs["X"]), count(number, "channel")),
+    )
+    depthwise = f" (standard) or group = {number} (depthwise)" if number > 1 else ""
     return Broken(values, f"write group = 1{depthwise}")
 
 
 def _multiplier_one(call: Call) -> Broken | None:
-    X, W, groups = sizes(call, "X", RANK), sizes(call, "W", RANK), group(call)
-    if X is None or W is None or groups in (None, 1) or W[0] == X[1]:
+    number, W, groups = channels(call), sizes(call, "W", RANK), group(call)
+    if number is None or W is None or groups in (None, 1) or W[0] == number:
         return None
     values = (*show(call, "X", "W"), Shown("group", str(groups), "depthwise"))
-    return Broken(values, f"give `W` {X[1]} output channels, one per channel of `X`")
+    return Broken(values, f"give `W` {number} output channels, one per channel of `X`")
 
 
 def _kernel_shape_agrees(call: Call) -> Broken | None:

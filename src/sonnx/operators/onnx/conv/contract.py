@@ -12,7 +12,10 @@ from sonnx.operators.onnx.conv.rules import OPERAND_RULES, TYPES
 
 def output_types(call: Call) -> Mapping[str, TensorType]:
     """The type of X and the number of kernel positions on each spatial axis (D-CONV-1)."""
-    return {"Y": TensorType(call.inputs["X"].dtype, output_shape(call))}
+    X, shape = call.inputs["X"], output_shape(call)
+    # A batch size that is open keeps its name.
+    batch = X.shape[:1] if X.shape else ()
+    return {"Y": TensorType(X.dtype, None if shape is None else (*batch, *shape[1:]))}
 
 
 CONTRACT = Contract(

@@ -2,7 +2,7 @@
 
 from sonnx.model.call import Call
 from sonnx.operators.shared.convolution import Axis
-from sonnx.operators.shared.predicates import integers, is_integer, sizes
+from sonnx.operators.shared.predicates import Extents, extents, integers, is_integer, sizes, static
 
 SPATIAL = 2
 RANK = 2 + SPATIAL
@@ -29,26 +29,39 @@ def axes(call: Call) -> tuple[Axis, ...] | None:
     return tuple(map(Axis, weights[2:], strides, dilations, pads[:SPATIAL], pads[SPATIAL:]))
 
 
+def channels(call: Call) -> int | None:
+    """The channels of X."""
+    X = extents(call, "X", RANK)
+    return None if X is None else X[1]
+
+
+def image_sizes(call: Call) -> tuple[int, ...] | None:
+    """The spatial sizes of X; the batch and the channels may be open."""
+    X = extents(call, "X", RANK)
+    return None if X is None else static(X[2:])
+
+
 def padded_sizes(call: Call) -> tuple[int, ...] | None:
     """The spatial sizes of X with its padding."""
-    X, sliding = sizes(call, "X", RANK), axes(call)
-    if X is None or sliding is None:
+    image, sliding = image_sizes(call), axes(call)
+    if image is None or sliding is None:
         return None
-    return tuple(size + axis.begin + axis.end for size, axis in zip(X[2:], sliding, strict=True))
+    return tuple(size + axis.begin + axis.end for size, axis in zip(image, sliding, strict=True))
 
 
-def output_shape(call: Call) -> tuple[int, ...] | None:
-    """The shape of Y (D-CONV-1); None where a rule is broken that it depends on."""
-    X, W, sliding = sizes(call, "X", RANK), sizes(call, "W", RANK), axes(call)
-    if X is None or W is None or sliding is None:
+def output_shape(call: Call) -> Extents | None:
+    """The shape of Y (D-CONV-1), the batch as in X; None where a rule is broken that it depends on."""
+    X, W, sliding = extents(call, "X", RANK), sizes(call, "W", RANK), axes(call)
+    image = image_sizes(call)
+    if X is None or image is None or W is None or sliding is None:
         return None
-    positions = tuple(axis.output_size(size) for size, axis in zip(X[2:], sliding, strict=True))
+    positions = tuple(axis.output_size(size) for size, axis in zip(image, sliding, strict=True))
     return (X[0], W[0], *positions) if min(positions) >= 1 else None
 
 
 def group(call: Call) -> int | None:
     """The attribute `group` where it is 1 or the number of channels of X; else None."""
-    value, X = call.attributes.get("group", 0), sizes(call, "X", RANK)
-    if X is None or not is_integer(value) or value < 1 or value not in (1, X[1]):
+    value, number = call.attributes.get("group", 0), channels(call)
+    if number is None or not is_integer(value) or value < 1 or value not in (1, number):
         return None
     return int(value)

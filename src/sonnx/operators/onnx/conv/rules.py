@@ -6,17 +6,26 @@ from typing import Any
 from sonnx.model.call import Call, call
 from sonnx.model.dtype import IEEE, DType
 from sonnx.model.rule import Broken, Predicate, Rule, Shown
-from sonnx.operators.onnx.conv.geometry import RANK, axes, group, output_shape, padded_sizes
+from sonnx.operators.onnx.conv.geometry import (
+    RANK,
+    axes,
+    channels,
+    group,
+    output_shape,
+    padded_sizes,
+)
 from sonnx.operators.shared.predicates import (
     addressable,
     count,
     declared_shape,
     declared_type,
+    extents,
     known,
     one_of,
     same_type,
     show,
     sizes,
+    static,
     written,
 )
 
@@ -39,7 +48,7 @@ _SHAPE_LABELS = ("conv.W.C2", "conv.strides.C2", "conv.pads.C3", "conv.dilations
 
 def _rank(name: str, rank: int, meaning: str) -> Predicate:
     def predicate(call: Call) -> Broken | None:
-        shape = sizes(call, name)
+        shape = extents(call, name)
         if shape is None or len(shape) == rank:
             return None
         values = (Shown(name, str(call.inputs[name]), f"rank {len(shape)}"),)
@@ -49,15 +58,15 @@ def _rank(name: str, rank: int, meaning: str) -> Predicate:
 
 
 def _channels_agree(call: Call) -> Broken | None:
-    X, W, groups = sizes(call, "X", RANK), sizes(call, "W", RANK), group(call)
-    if X is None or W is None or groups is None or X[1] == W[1] * groups:
+    number, W, groups = channels(call), sizes(call, "W", RANK), group(call)
+    if number is None or W is None or groups is None or number == W[1] * groups:
         return None
     values = (
-        Shown("X", str(call.inputs["X"]), count(X[1], "channel")),
+        Shown("X", str(call.inputs["X"]), count(number, "channel")),
         Shown("W", str(call.inputs["W"]), f"{count(W[1], 'channel')} per group"),
         Shown("group", str(groups)),
     )
-    return Broken(values, f"give `W` {count(X[1] // groups, 'channel')} on its second axis")
+    return Broken(values, f"give `W` {count(number // groups, 'channel')} on its second axis")
 
 
 def _kernel_fits(call: Call) -> Broken | None:
@@ -96,9 +105,10 @@ def _bias_length(call: Call) -> Broken | None:
 
 def _made_shapes(call: Call) -> Iterator[tuple[int, ...]]:
     X, padded, made = sizes(call, "X", RANK), padded_sizes(call), output_shape(call)
-    if X is not None and padded is not None and made is not None:
+    whole = None if made is None else static(made)
+    if X is not None and padded is not None and whole is not None:
         yield (*X[:2], *padded)
-        yield made
+        yield whole
 
 
 _X_AXES = ("DATA_BATCH", "DATA_CHANNEL", "DATA_FEATURE", "DATA_FEATURE")

@@ -47,7 +47,8 @@ def _output_shapes(call: Call) -> Iterator[Shape]:
 
 def _vector(call: Call) -> Broken | None:
     shape = known(call, "shape")
-    if shape is None or (shape.dtype is DType.INT64 and len(shape.sizes or ()) == 1):
+    rank = None if shape is None or shape.shape is None else len(shape.shape)
+    if shape is None or (shape.dtype is DType.INT64 and rank in (None, 1)):
         return None
     return Broken(show(call, "shape"), "give `shape` as an int64 tensor of rank 1")
 

@@ -9,8 +9,10 @@ from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.onnx.broadcast.shapes import broadcast_shape
 from sonnx.operators.shared.predicates import (
+    Extents,
     declared_shape,
     declared_type,
+    extents,
     known,
     same_type,
     show,
@@ -25,13 +27,16 @@ _GOOD = {"condition": "bool[2,3]", "X": "float[2,3]", "Y": "float[2,3]"}
 def output_types(call: Call) -> Mapping[str, TensorType]:
     """The output has the one type of X and Y and the one shape of all three inputs."""
     X, Y = call.inputs["X"], call.inputs["Y"]
-    return {"output": TensorType(X.dtype if X.dtype is Y.dtype else None, _shape(call))}
+    shape = None if _shape(call) is None else X.shape
+    return {"output": TensorType(X.dtype if X.dtype is Y.dtype else None, shape)}
 
 
-def _shape(call: Call) -> tuple[int, ...] | None:
-    """The shape of the inputs where all three have it."""
-    shapes = _shapes(call)
-    return shapes[0] if len(shapes) == len(_NAMES) and len(set(shapes)) == 1 else None
+def _shape(call: Call) -> Extents | None:
+    """The shape of the inputs where all three have it; a size of one name is one size."""
+    shapes = [known(call, name) for name in _NAMES]
+    written_shapes = {None if kind is None else kind.shape for kind in shapes}
+    one = written_shapes.pop() if len(written_shapes) == 1 else None
+    return None if one is None or None in one else extents(call, "X")
 
 
 def _shapes(call: Call) -> list[tuple[int, ...]]:

@@ -1,0 +1,85 @@
+"""Types that a model leaves open, as far as they follow: so that rules can be asked all the same."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sonnx.model.call import Call
+from sonnx.model.graph import Constant, Graph, Node
+from sonnx.model.operator import ExpandOperand, FillOperand, Operand, Operator, WriteAttribute
+from sonnx.model.order import given_order
+from sonnx.model.tensor_type import TensorType
+from sonnx.operators import NODE_OPERATORS
+from sonnx.operators.shared.predicates import MOST_AXES
+
+UNTYPED = TensorType(None, None)
+
+
+def node_operator(node: Node) -> Operator | None:
+    """The operator of the profile that a node uses, if it uses one."""
+    return NODE_OPERATORS.get(node.operator) if node.domain == "" else None
+
+
+def node_call(
+    operator: Operator, node: Node, types: Mapping[str, TensorType], constant: Mapping[str, Any]
+) -> Call:
+    """A node as the call that rules look at: types by operand name, and constants that decide shapes."""
+    contract = operator.contract
+    inputs = _by_operand(contract.inputs, node.inputs, types)
+    outputs = _by_operand(contract.outputs, node.outputs, types)
+    constants = {}
+    for operand, name in zip(contract.inputs, node.inputs, strict=False):
+        data = constant.get(name) if operand.constant else None
+        # No more elements than rules need to see.
+        if data is not None and data.ndim == 1:
+            constants[operand.name] = tuple(data[: MOST_AXES + 1].tolist())
+    return Call(operator.name, inputs, node.attributes, outputs, constants)
+
+
+def _by_operand(
+    operands: tuple[Operand, ...], names: tuple[str, ...], types: Mapping[str, TensorType]
+) -> dict[str, TensorType]:
+    """Types by operand name; what the operator does not have goes under its position."""
+    labels = [operand.name for operand in operands]
+    labels += [f"operand {index}" for index in range(len(labels), len(names))]
+    return {label: types.get(name, UNTYPED) for label, name in zip(labels, names, strict=False) if name}
+
+
+def amended(operator: Operator, call: Call) -> Call:
+    """The call with what ONNX lets a model leave out; the call itself where nothing is left out."""
+    inputs, attributes = dict(call.inputs), dict(call.attributes)
+    amendments = operator.amend(call)
+    for amendment in amendments:
+        match amendment:
+            case WriteAttribute(name, value):
+                attributes[name] = value
+            case FillOperand(name):
+                inputs[name] = TensorType(inputs["input"].dtype, ())
+            case ExpandOperand(name, shape):
+                inputs[name] = replace(inputs[name], shape=shape)
+    return replace(call, inputs=inputs, attributes=attributes) if amendments else call
+
+
+def inferred_types(graph: Graph) -> Mapping[str, TensorType]:
+    """The types that the model writes, and those that follow from them for tensors without one."""
+    types = dict(graph.types)
+    for index in given_order(graph.nodes):
+        node = graph.nodes[index]
+        operator = node_operator(node)
+        if node.operator == "Constant" and len(node.outputs) == 1:
+            value = node.attributes.get("value")
+            if isinstance(value, Constant):
+                types.setdefault(node.outputs[0], value.type)
+        elif operator is not None and _open(node.outputs, types):
+            call = amended(operator, node_call(operator, node, types, graph.data))
+            demanded = {operand.name for operand in operator.contract.inputs if not operand.optional}
+            if demanded <= call.inputs.keys():
+                found = operator.contract.output_types(call)
+                for operand, name in zip(operator.contract.outputs, node.outputs, strict=False):
+                    if name and name not in graph.types:
+                        types[name] = found[operand.name]
+    return types
+
+
+def _open(names: Iterable[str], types: Mapping[str, TensorType]) -> bool:
+    return any(name and name not in types for name in names)
