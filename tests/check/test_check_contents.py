@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,9 +28,11 @@ from tests.check.support import (
     named,
 )
 
+from sonnx.check.inference import node_call
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant, Graph, Node, Reference, Value
 from sonnx.model.tensor_type import TensorType, tensor_type
+from sonnx.operators import CONV, EXPAND
 from sonnx.operators.graph.examples import CHAIN, GOOD, OPSETS, graph, node, scalar, values
 
 IMAGE = conv({"X": "float[1,1,4,4]", "W": "float[1,1,3,3]"})
@@ -280,6 +283,43 @@ def test_axes_of_an_initializer_are_denoted_where_its_type_is_written_again() ->
         "conv.W.C3"
     }
     assert broken(kernel("FILTER_OUT_CHANNEL,FILTER_IN_CHANNEL,FILTER_SPATIAL,FILTER_SPATIAL")) == set()
+
+
+def expanding(shape: Any, output: str) -> Graph:
+    """An Expand to a constant shape."""
+    held = np.array(shape, np.int64)
+    target = Constant("s", TensorType(DType.INT64, held.shape), held)
+    return graph(
+        [node("Expand", "x s", "y")], values(y=output), inputs=values(x="float[3]"), constants=(target,)
+    )
+
+
+def test_a_constant_shape_is_seen_by_the_rules_as_far_as_they_need_it() -> None:
+    ones = [1] * 64
+    assert broken(expanding([*ones, 3], f"float[{','.join('1' * 64)},3]")) == {"expand.shape.D4"}
+    assert broken(expanding([*ones[1:], 3], f"float[{','.join('1' * 63)},3]")) == set()
+    assert broken(expanding([[2, 3]], "float[2,3]")) == {"expand.shape.D1"}
+    far = expanding([1] * 1000, "float[1]")
+    call = node_call(EXPAND, far.nodes[0], far.types, far.data)
+    assert call.constants == {"shape": (1,) * 65}
+
+
+def test_only_constants_that_decide_a_shape_are_part_of_a_call() -> None:
+    bias = Constant("B", tensor_type("float[1]"), np.zeros(1, np.float32))
+    biased = replace(IMAGE, nodes=(replace(IMAGE.nodes[0], inputs=("X", "W", "B")),), constants=(bias,))
+    assert broken(biased) == set()
+    call = node_call(CONV, biased.nodes[0], biased.types, biased.data)
+    assert call.constants == {}
+    assert {name: str(kind) for name, kind in call.inputs.items()} == {
+        "X": "float[1,1,4,4]",
+        "W": "float[1,1,3,3]",
+        "B": "float[1]",
+    }
+
+
+def test_the_rules_of_an_operator_are_not_those_of_its_namesakes() -> None:
+    namesake = graph([node("Clip", "x", "y", domain="other")], opsets=(*OPSETS, ("other", 1)))
+    assert broken(namesake) == {"graph.D6"}
 
 
 # ONNX marks these as not deterministic for the graphs that they hold; the body of AffineGrid holds an If.

@@ -30,7 +30,7 @@ from tests.check.support import (
 )
 
 from sonnx.check.graphs import check_graph
-from sonnx.model.graph import Constant, Node, Opaque, Value
+from sonnx.model.graph import Constant, Graph, Node, Opaque, Value
 from sonnx.model.tensor_type import tensor_type
 from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph.examples import GOOD, OPSETS, graph, node, values
@@ -278,3 +278,22 @@ def test_locations_name_the_file() -> None:
         for finding in check_graph(replace(rule.failing, source="net.onnx")):
             assert finding.location is not None
             assert finding.location.file == "net.onnx"
+
+
+def test_advice_on_a_tensor_tells_what_normalize_does_with_it() -> None:
+    def advice(checked: Graph) -> list[str]:
+        return [finding.help for finding in check_graph(checked)]
+
+    write_sizes = "write the sizes; `sonnx normalize --dim NAME=SIZE` fixes open ones"
+    assert advice(replace(GOOD, inputs=values(x="float[n,3]"))) == [write_sizes]
+    assert advice(graph([TO_T, FROM_T])) == ["write the type; `sonnx normalize` infers it"]
+    for kind in ("float8[2,3]", "float8[]"):
+        assert advice(replace(GOOD, inputs=values(x=kind))) == ["convert it in the model that exports it"]
+    assert advice(replace(GOOD, inputs=values(x="sparse float[2,3]"))) == ["make the tensor dense"]
+
+
+def test_a_finding_names_an_operator_only_where_it_is_about_a_node() -> None:
+    (at_function,) = check_graph(calling(function(BODY, defaults={"k": 1})))
+    assert at_function.operator == ""
+    (at_node,) = check_graph(named(overload="2"))
+    assert at_node.operator == "Clip"

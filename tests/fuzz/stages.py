@@ -120,7 +120,7 @@ def normalized(judged: Judged) -> Iterator[str]:
     try:
         content = to_bytes(done.graph)
     except ValueError as error:
-        # Text that means nothing, such as documentation, breaks no rule and may yet be nothing UTF-8 can hold.
+        # Text that means nothing, such as documentation, breaks no rule, yet UTF-8 may not hold it.
         if "UTF-8" not in str(error):
             raise
         yield str(error)

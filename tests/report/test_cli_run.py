@@ -60,7 +60,7 @@ def test_a_run_prints_and_writes_the_result(tmp_path: Path) -> None:
         f"sonnx {sonnx.__version__}, model sha256 {sha256(model).hexdigest()}",
         "domain ieee, sums separate, order given",
         "z: float[2,3]  0.0 to 8.0, 1 NaN",
-        f"   sha256 {sha256(elements).hexdigest()} of the elements in C order, little-endian",
+        f"   sha256 {sha256(elements).hexdigest()} (elements, little-endian, C order)",
         f"   written to {tmp_path / 'out' / 'z.npy'}",
     ]
     assert np.load(tmp_path / "out" / "z.npy").tobytes() == CHOSEN.tobytes()
@@ -429,7 +429,7 @@ def test_real_results_are_exact_in_json_and_nearest_in_npy(tmp_path: Path) -> No
     _, how, _, digest, *_ = result.stdout.splitlines()
     assert how == "domain real, order given"
     hashed = sha256(json.dumps(document["elements"]).encode()).hexdigest()
-    assert digest == f"   sha256 {hashed} of the elements as a list of texts in JSON"
+    assert digest == f"   sha256 {hashed} (elements, as texts in a JSON list)"
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("separate", 2**-11), ("fused", 2**-11 + 2**-24)])

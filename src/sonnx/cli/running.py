@@ -161,8 +161,8 @@ def _summary(name: str, array: Array) -> str:
 def _digest(array: Array) -> str:
     """The digest of a result, and of which bytes it is."""
     texts = array.dtype == np.dtype(object)
-    of = "as a list of texts in JSON" if texts else "in C order, little-endian"
-    return f"sha256 {array_digest(array)} of the elements {of}"
+    of = "as texts in a JSON list" if texts else "little-endian, C order"
+    return f"sha256 {array_digest(array)} (elements, {of})"
 
 
 def _range(array: Array) -> str:

@@ -9,7 +9,7 @@ from onnx import AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto, d
 
 from sonnx.load.limits import Budget
 from sonnx.load.tensors import constant_of
-from sonnx.load.text import text_of
+from sonnx.load.text import notes_of, text_of
 from sonnx.load.types import value_of
 from sonnx.model.graph import Function, Node, Opaque, Reference
 
@@ -55,6 +55,7 @@ class NodeReader:
             text_of(proto.overload),
             self._version(operator, domain, imported.get(domain)),
             repeated,
+            notes_of(proto),
         )
 
     def attributes(self, protos: Iterable[AttributeProto]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -108,6 +109,7 @@ class NodeReader:
             tuple(map(value_of, proto.value_info)),
             opsets,
             text_of(proto.overload),
+            notes_of(proto),
         )
 
 

@@ -12,10 +12,10 @@ from sonnx.load.files import open_plain
 from sonnx.load.limits import GIB, Budget, Limits, LoadError
 from sonnx.load.nodes import NodeReader, opsets_of
 from sonnx.load.tensors import constant_of, sparse_of
-from sonnx.load.text import path_text, text_of
+from sonnx.load.text import pairs_of, path_text, text_of
 from sonnx.load.types import value_of
 from sonnx.load.wire import has_more_fields, table_of
-from sonnx.model.graph import Graph
+from sonnx.model.graph import Graph, Provenance
 
 # The parts of a file that say something about how a model computes and that the profile does not have.
 _FOREIGN_PARTS = ("training_info", "configuration")
@@ -103,8 +103,16 @@ def from_proto(model: ModelProto, source: str, folder: Path, limits: Limits | No
         int(model.ir_version),
         source,
         tuple(_extras(model, graph)),
-        tuple((text_of(entry.key), text_of(entry.value)) for entry in model.metadata_props),
+        pairs_of(model.metadata_props),
         text_of(graph.doc_string),
+        pairs_of(graph.metadata_props),
+        Provenance(
+            text_of(model.producer_name),
+            text_of(model.producer_version),
+            text_of(model.domain),
+            int(model.model_version),
+            text_of(model.doc_string),
+        ),
     )
 
 

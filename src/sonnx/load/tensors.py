@@ -9,7 +9,7 @@ from onnx import SparseTensorProto, TensorProto
 
 from sonnx.load.external import ExternalError, read_external
 from sonnx.load.limits import MOST_AXES, Budget
-from sonnx.load.text import quoted, text_of
+from sonnx.load.text import notes_of, quoted, text_of, write_notes
 from sonnx.load.types import TO_ONNX, element_type
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant
@@ -57,13 +57,13 @@ def constant_of(proto: TensorProto, folder: Path, budget: Budget) -> Constant:
     described = TensorType(dtype, shape, foreign=foreign)
     name = text_of(proto.name)
     if dtype is None or described.sizes is None:
-        return Constant(name, described)
+        return Constant(name, described, notes=notes_of(proto))
     try:
         elements = _elements(proto, dtype, described.sizes, folder, budget)
     except (_DataError, ExternalError) as problem:
-        return Constant(name, described, problem=str(problem))
+        return Constant(name, described, problem=str(problem), notes=notes_of(proto))
     elements.flags.writeable = False
-    return Constant(name, described, elements)
+    return Constant(name, described, elements, notes=notes_of(proto))
 
 
 def sparse_of(proto: SparseTensorProto) -> Constant:
@@ -203,6 +203,7 @@ def write_tensor(proto: TensorProto, constant: Constant) -> None:
     proto.name = constant.name
     proto.data_type = TO_ONNX[dtype]
     proto.dims.extend(held.shape)
+    write_notes(proto, constant.notes)
     if dtype is DType.STRING:
         proto.string_data.extend(str(element).encode() for element in held.reshape(-1).tolist())
         return

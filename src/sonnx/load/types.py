@@ -7,7 +7,7 @@ from typing import Any
 from onnx import TensorProto, TypeProto, ValueInfoProto
 
 from sonnx.load.limits import MOST_AXES
-from sonnx.load.text import quoted, text_of
+from sonnx.load.text import notes_of, quoted, text_of
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.graph import Value
 from sonnx.model.tensor_type import Size, TensorType
@@ -35,7 +35,8 @@ def element_type(number: int) -> tuple[DType | None, str | None]:
 
 def value_of(proto: ValueInfoProto) -> Value:
     """A tensor's name and its written type."""
-    return Value(text_of(proto.name), type_of(proto.type))
+    denotation = text_of(proto.type.denotation)
+    return Value(text_of(proto.name), type_of(proto.type), denotation, notes_of(proto))
 
 
 def type_of(proto: TypeProto) -> TensorType:

@@ -8,10 +8,10 @@ from google.protobuf.message import EncodeError
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, helper
 
 from sonnx.load.tensors import write_tensor
-from sonnx.load.text import quoted
+from sonnx.load.text import quoted, write_notes
 from sonnx.load.types import number_of, write_type
 from sonnx.load.whole_file import whole_file
-from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Reference, Value
+from sonnx.model.graph import Constant, Function, Graph, Node, Notes, Opaque, Reference, Value
 
 # Protobuf's own limit on a message.
 _LARGEST_FILE = 2**31 - 1
@@ -58,13 +58,16 @@ class _Writer:
         self._stubs = stubs
 
     def model(self, graph: Graph) -> ModelProto:
-        model = ModelProto(ir_version=graph.ir_version, producer_name="sonnx")
+        origin = graph.provenance
+        model = ModelProto(ir_version=graph.ir_version, producer_name=origin.producer_name or "sonnx")
+        for name in ("producer_version", "domain", "model_version"):
+            if getattr(origin, name):
+                setattr(model, name, getattr(origin, name))
+        write_notes(model, Notes(origin.documentation, graph.metadata))
         for domain, version in graph.opsets:
             model.opset_import.add(domain=domain, version=version)
-        for key, value in graph.metadata:
-            model.metadata_props.add(key=key, value=value)
         model.graph.name = graph.name
-        model.graph.doc_string = graph.documentation
+        write_notes(model.graph, Notes(graph.documentation, graph.graph_metadata))
         self._values(graph.inputs, model.graph.input)
         self._values(graph.outputs, model.graph.output)
         self._values(graph.values, model.graph.value_info)
@@ -95,6 +98,9 @@ class _Writer:
                 write_type(proto.type, value.type, self._stubs)
             except ValueError as error:
                 raise _named(f"the type of the tensor {quoted(value.name)}", error) from None
+            if value.denotation:
+                proto.type.denotation = value.denotation
+            write_notes(proto, value.notes)
 
     def _constant(self, constant: Constant, model: ModelProto) -> None:
         if constant.type.sparse:
@@ -127,6 +133,7 @@ class _Writer:
         # The graph keeps one value of those that stood there.
         twice = {name: node.attributes[name] for name in node.repeated if name in node.attributes}
         proto.attribute.extend(self._attributes(twice))
+        write_notes(proto, node.notes)
         return proto
 
     def _attributes(self, attributes: Mapping[str, Any]) -> Iterator[AttributeProto]:
@@ -160,6 +167,7 @@ class _Writer:
         proto.attribute_proto.extend(self._attributes(function.defaults))
         proto.node.extend(map(self._node, function.nodes))
         self._values(function.values, proto.value_info)
+        write_notes(proto, function.notes)
         return proto
 
 

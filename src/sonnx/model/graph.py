@@ -36,11 +36,35 @@ def _tuples(owner: object, **fields: tuple[Any, type]) -> None:
 
 
 @dataclass(frozen=True)
+class Notes:
+    """What a model says of one of its parts to people; it is kept, and means nothing to any computation."""
+
+    documentation: str = ""
+    metadata: tuple[tuple[str, str], ...] = ()
+
+
+NO_NOTES = Notes()
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a model comes from, by its own account."""
+
+    producer_name: str = ""
+    producer_version: str = ""
+    domain: str = ""
+    model_version: int = 0
+    documentation: str = ""
+
+
+@dataclass(frozen=True)
 class Value:
-    """A tensor's name and the type that the model writes for it."""
+    """A tensor's name and the type that the model writes for it; `denotation` is what it is said to be."""
 
     name: str
     type: TensorType
+    denotation: str = ""
+    notes: Notes = NO_NOTES
 
     def __post_init__(self) -> None:
         """Check the form."""
@@ -60,6 +84,7 @@ class Constant:
     type: TensorType
     data: Any = field(default=None, repr=False)
     problem: str = ""
+    notes: Notes = NO_NOTES
 
     def __post_init__(self) -> None:
         """Check the form, and that the data has the shape it is said to have."""
@@ -106,6 +131,7 @@ class Node:
     overload: str = ""
     version: int | None = None
     repeated: tuple[str, ...] = ()
+    notes: Notes = NO_NOTES
     # Where the node was before something moved it, for messages.
     origin: Location | None = field(default=None, compare=False, repr=False)
 
@@ -137,6 +163,7 @@ class Function:
     values: tuple[Value, ...] = ()
     opsets: tuple[tuple[str, int], ...] = ()
     overload: str = ""
+    notes: Notes = NO_NOTES
 
     def __post_init__(self) -> None:
         """Check the form."""
@@ -188,8 +215,8 @@ class Graph:
     """A model as written: nodes, tensors, functions, and the operator sets it speaks of.
 
     `source` is the file as the user named it, for messages; `values` are the types written for tensors
-    between nodes; `extras` names parts of the file that the profile does not have. `metadata` and
-    `documentation` are kept and mean nothing.
+    between nodes; `extras` names parts of the file that the profile does not have. `metadata`,
+    `documentation` and `provenance` are kept and mean nothing.
     """
 
     name: str
@@ -205,6 +232,9 @@ class Graph:
     extras: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
     documentation: str = ""
+    graph_metadata: tuple[tuple[str, str], ...] = ()
+    # A graph that was made here comes back from its file with sonnx as its producer.
+    provenance: Provenance = field(default=Provenance(), compare=False)
     # Of the file that the model was read from, for reports.
     file_sha256: str = field(default="", compare=False)
     file_size: int = field(default=0, compare=False)
@@ -223,6 +253,7 @@ class Graph:
             opsets=(self.opsets, tuple),
             extras=(self.extras, str),
             metadata=(self.metadata, tuple),
+            graph_metadata=(self.graph_metadata, tuple),
         )
 
     @property
