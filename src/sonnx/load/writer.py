@@ -59,8 +59,8 @@ class _Writer:
 
     def model(self, graph: Graph) -> ModelProto:
         origin = graph.provenance
-        model = ModelProto(ir_version=graph.ir_version, producer_name=origin.producer_name or "sonnx")
-        for name in ("producer_version", "domain", "model_version"):
+        model = ModelProto(ir_version=graph.ir_version)
+        for name in ("producer_name", "producer_version", "domain", "model_version"):
             if getattr(origin, name):
                 setattr(model, name, getattr(origin, name))
         write_notes(model, Notes(origin.documentation, graph.metadata))

@@ -233,8 +233,7 @@ class Graph:
     metadata: tuple[tuple[str, str], ...] = ()
     documentation: str = ""
     graph_metadata: tuple[tuple[str, str], ...] = ()
-    # A graph that was made here comes back from its file with sonnx as its producer.
-    provenance: Provenance = field(default=Provenance(), compare=False)
+    provenance: Provenance = Provenance()
     # Of the file that the model was read from, for reports.
     file_sha256: str = field(default="", compare=False)
     file_size: int = field(default=0, compare=False)
