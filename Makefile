@@ -1,4 +1,4 @@
-# Two commands do all set-up: `make demo` and `make test`. Both need only python3 (3.11 or newer) and make.
+# Two commands do all set-up: `make demo` and `make test`. Both need python3 (3.11 or newer), make and a package index.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin

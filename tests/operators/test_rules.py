@@ -284,6 +284,7 @@ def test_general_r5_refuses_what_the_operator_does_not_have() -> None:
     good = {"input": "float[3]", "min": "float[]", "max": "float[]"}
     for inputs, attributes, outputs in (
         ({**good, "low": "float[]"}, {}, {}),
+        ({**good, "min0": "float[]"}, {}, {}),
         (good, {"axis": 1}, {}),
         (good, {}, {"output": "float[3]", "mask": "bool[3]"}),
     ):
@@ -294,7 +295,7 @@ def test_general_r5_refuses_what_the_operator_does_not_have() -> None:
 
 
 def test_general_r5_counts_the_tensors_of_broadcast_without_a_gap() -> None:
-    for names in (("A", "B"), ("X0", "X2"), ("X1",), ("X0", "X01")):
+    for names in (("A", "B"), ("X0", "X2"), ("X1",), ("X0", "X01"), ("X",), ("X0", "X")):
         found = check_call(BROADCAST, call("Broadcast", dict.fromkeys(names, "float[3]")))
         assert [finding.rule for finding in found] == ["general.R5"]
     assert check_call(BROADCAST, call("Broadcast", {"X0": "float[3]", "X1": "bool[1]"})) == ()

@@ -124,11 +124,10 @@ class _Writer:
         proto.data_type = number_of(constant.type)
 
     def _node(self, node: Node) -> NodeProto:
-        proto = NodeProto(
-            op_type=node.operator, input=node.inputs, output=node.outputs, name=node.name, domain=node.domain
-        )
-        if node.overload:
-            proto.overload = node.overload
+        proto = NodeProto(op_type=node.operator, input=node.inputs, output=node.outputs)
+        for field in ("name", "domain", "overload"):
+            if getattr(node, field):
+                setattr(proto, field, getattr(node, field))
         proto.attribute.extend(self._attributes(node.attributes))
         # The graph keeps one value of those that stood there.
         twice = {name: node.attributes[name] for name in node.repeated if name in node.attributes}
