@@ -134,7 +134,7 @@ CASES: Mapping[str, tuple[Graph, set[str]]] = {
     ),
     "an initializer too large to be read": (
         replace(GOOD, constants=(LO, HI, Constant("big", tensor_type(f"float[{LARGE}]"), problem="large"))),
-        {"graph.D15"},
+        {"graph.D16"},
     ),
     # Nodes have names of their own.
     "two nodes of one name": (

@@ -125,7 +125,11 @@ def test_an_unsorted_node_is_shown_with_the_later_ones_that_it_needs() -> None:
 
 def test_advice_on_an_unknown_operator_tells_what_there_is_and_what_normalize_does() -> None:
     (finding,) = check_graph(graph([node("Relu", "x", "y")]))
-    assert finding.help == "express it with the operators of the profile: Clip, Conv, Where, Expand"
+    assert finding.help == "write a Clip with `min` 0 and as `max` the highest number of the type"
+    softmax = check_graph(graph([node("Softmax", "x", "y")]))
+    assert [f.help for f in softmax] == [
+        "the profile has only Clip, Conv, Where, Expand: as long as the model needs it, it cannot conform"
+    ]
     constant = check_graph(CONSTANT)
     assert [f.help for f in constant] == ["make it an initializer; `sonnx normalize` does"]
     assert shown(OTHER_DOMAIN, "graph.D6") == [(("operator", "other.Clip", ""),)]

@@ -151,7 +151,7 @@ def test_a_function_becomes_its_body() -> None:
     assert changes(done) == [
         ("0 Limit", "replaced the call by the body of the function `Limit`"),
         ("0 Limit > 0 Constant", "made its output `call/low` an initializer"),
-        ("0 Limit > 1 Clip", "gave `max` the constant 3.4028234663852886e+38"),
+        ("0 Limit > 1 Clip", "gave `max` the constant 3.4028235e+38"),
     ]
     assert done.changes[0].rule == "D-GRAPH-3"
 
@@ -163,7 +163,7 @@ def test_functions_in_functions_become_their_bodies() -> None:
     assert [node.operator for node in done.graph.nodes] == ["Clip", "Clip"]
     first, second = done.graph.nodes
     assert (first.inputs[0], second.inputs[0], second.outputs) == ("x", first.outputs[0], ("y",))
-    assert ("0 Twice > 1 Limit > 1 Clip", "gave `max` the constant 3.4028234663852886e+38") in changes(done)
+    assert ("0 Twice > 1 Limit > 1 Clip", "gave `max` the constant 3.4028235e+38") in changes(done)
     assert len({node.name for node in done.graph.nodes}) == 2
 
 
@@ -289,7 +289,7 @@ def test_dead_nodes_go_with_all_that_only_they_need() -> None:
         ("2 Clip", "removed the node"),
         ("", "removed the initializers `one`"),
     ]
-    assert {change.rule for change in done.changes} == {"graph.D4"}
+    assert {change.rule for change in done.changes} == {"graph.D4", "D-GRAPH-1"}
 
 
 def test_an_initializer_that_is_an_output_is_used() -> None:

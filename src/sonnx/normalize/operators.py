@@ -142,7 +142,7 @@ def _write(work: _Work, node: Node, amendment: WriteAttribute, location: Locatio
 
 def _fill(work: _Work, operator: Operator, node: Node, amendment: FillOperand, location: Location) -> Node:
     constant = work.add_constant(f"{_label(node)}_{amendment.name}", amendment.value)
-    shown = written(amendment.value.item())
+    shown = written(amendment.value[()])  # as an element of its type, not as a double
     work.say(location, f"gave `{amendment.name}` the constant {shown}", amendment.why, amendment.rule)
     return _with_input(operator, node, amendment.name, constant)
 

@@ -186,7 +186,7 @@ def remove_unused(graph: Graph) -> Changed:
     idle = [constant.name for constant in graph.constants if constant.name not in taken]
     if idle:
         what = f"removed the initializers {listed(idle)}"
-        changes.append(Change(graph.location, what, "no node takes them", "graph.D4"))
+        changes.append(Change(graph.location, what, "no node takes them", "D-GRAPH-1"))
     made = {name for node in nodes for name in node.outputs}
     gone = {name for node in graph.nodes for name in node.outputs}.union(idle) - made - {""}
     return (

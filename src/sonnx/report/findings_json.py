@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict, Unpack
 
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding
-from sonnx.report.text import LONGEST_NAME, cut, location_text, printable
+from sonnx.report.text import LONGEST_NAME, cut, location_text, printable, site_page
 
 
 class About(TypedDict):
@@ -91,7 +91,7 @@ def _finding(finding: Finding, parts: dict[int, dict[str, Any]]) -> dict[str, An
             for shown in finding.values
         ],
         "help": _text(finding.help),
-        "page": finding.page,
+        "page": site_page(finding.page),
         "more": f"sonnx explain {finding.rule}",
     }
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from sonnx.model.rule import AnyRule, Finding, GraphRule
 from sonnx.report.graphs import graph_text
-from sonnx.report.text import call_text, findings_text
+from sonnx.report.text import call_text, findings_text, site_page
 
 
 def rules_table(rules: Iterable[AnyRule]) -> Table:
@@ -54,4 +54,4 @@ def _facts(rule: AnyRule) -> Iterable[tuple[str, str]]:
         yield "ruling", rule.ruling
     if rule.also:
         yield "also stated as", ", ".join(rule.also)
-    yield "page", f"{rule.page.replace('.md', '.html')} in the documentation (make docs)"
+    yield "page", f"{site_page(rule.page)} in the documentation (make docs)"

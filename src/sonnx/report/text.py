@@ -18,6 +18,11 @@ def cut(text: str, most: int = _LONGEST_TEXT) -> str:
     return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} more characters)"
 
 
+def site_page(page: str) -> str:
+    """The page of a rule as the documentation's site has it."""
+    return page.replace(".md", ".html", 1)
+
+
 def findings_text(findings: Sequence[Finding]) -> str:
     """Print findings one after the other: rule, place, values, help, where to read more."""
     return "\n\n".join(map(finding_text, findings))

@@ -28,6 +28,18 @@ RANDOM = frozenset(
         "RandomUniformLike",
     }
 )
+# What says the same with operators of the profile, where something does.
+_IN_ITS_PLACE = {
+    "BatchNormalization": "fold it into the weights and bias of the Conv before it, as exporters can",
+    "Constant": "make it an initializer; `sonnx normalize` does",
+    "Gemm": "where its operands are the features of one image, write it as a Conv with a 1 by 1 kernel",
+    "Identity": "take what it passes on from where it comes",
+    "MatMul": "where its operands are the features of one image, write it as a Conv with a 1 by 1 kernel",
+    "Relu": "write a Clip with `min` 0 and as `max` the highest number of the type",
+}
+_NOTHING = (
+    f"the profile has only {', '.join(NODE_OPERATORS)}: as long as the model needs it, it cannot conform"
+)
 _TRAINING = "ai.onnx.preview.training"
 _LONGEST_TYPE = 200
 
@@ -62,11 +74,7 @@ def operators_known(graph: Graph) -> Iterator[Fault]:
         if node.domain == "" and node.overload == "" and node.operator in NODE_OPERATORS:
             continue
         name = ".".join(filter(None, (node.domain, node.operator, node.overload)))
-        if name == "Constant":
-            advice = "make it an initializer; `sonnx normalize` does"
-        else:
-            advice = f"express it with the operators of the profile: {', '.join(NODE_OPERATORS)}"
-        yield Fault(location, (Shown("operator", name[:LONGEST_TEXT]),), advice)
+        yield Fault(location, (Shown("operator", name[:LONGEST_TEXT]),), _IN_ITS_PLACE.get(name, _NOTHING))
 
 
 def deterministic(graph: Graph) -> Iterator[Fault]:
@@ -296,7 +304,8 @@ def data_readable(graph: Graph) -> Iterator[Fault]:
     """The elements of every initializer are there, as many as its shape says."""
     for constant in graph.constants:
         problem = constant.problem or _missing(constant)
-        if problem:
+        # Of one that is too large the rule on that speaks.
+        if problem and not _unaddressable(constant.type):
             location = Location("initializer", constant.name, file=graph.source)
             shown = (
                 Shown(shown_name(constant.name), _shown_type(constant.type)),
@@ -317,14 +326,17 @@ def tensors_small(graph: Graph) -> Iterator[Fault]:
     held += [
         (constant.type, Location("initializer", constant.name, file=graph.source))
         for constant in graph.constants
-        if not constant.problem
     ]
     for kind, location in held:
-        # A size 0 does not excuse the others: arrays multiply them whether or not there are elements.
-        sizes = [size or 1 for size in kind.sizes or ()]
-        if len(sizes) > MOST_AXES or prod(sizes) > MOST_ELEMENTS:
+        if _unaddressable(kind):
             shown = (Shown(shown_name(location.name), _shown_type(kind)),)
             yield Fault(location, shown, f"stay below 2^31 elements and at most {MOST_AXES} axes")
+
+
+def _unaddressable(kind: TensorType) -> bool:
+    # A size 0 does not excuse the others: arrays multiply them whether or not there are elements.
+    sizes = [size or 1 for size in kind.sizes or ()]
+    return len(sizes) > MOST_AXES or prod(sizes) > MOST_ELEMENTS
 
 
 def nothing_else(graph: Graph) -> Iterator[Fault]:
