@@ -98,9 +98,9 @@ def test_the_check_changes_nothing() -> None:
     assert repr(FUNCTION) == before
 
 
-def calls_of_calls(body: tuple[Node, ...], depth: int) -> Graph:
+def calls_of_calls(body: tuple[Node, ...], depth: int, **more: Any) -> Graph:
     """Functions that each call the next one twice."""
-    functions = [function(*body, name=f"F{depth}")]
+    functions = [function(*body, name=f"F{depth}", **more)]
     for level in range(depth):
         call = node(f"F{level + 1}", "a l h", "t", domain=OWN)
         functions.append(function(call, replace(call, inputs=tuple("tlh"), outputs=("b",)), name=f"F{level}"))
@@ -113,6 +113,10 @@ CALLS = (CALL,) * 20_000
 WIDE = tuple(f"n{index}" for index in range(20_000))
 HEAVY: Mapping[str, tuple[Callable[[], Graph], set[str]]] = {
     "bodies": (lambda: calls_of_calls((BODY,), 60), {"graph.D14"}),
+    "bodies with types for their callers": (
+        lambda: calls_of_calls((BODY,), 60, values=values(a="float[2,3]")),
+        {"graph.D14"},
+    ),
     "empty bodies": (lambda: calls_of_calls((), 60), {"graph.D3", "graph.D13", "graph.D14"}),
     "inputs of functions": (
         lambda: calling(function(BODY, inputs=WIDE), calls=CALLS),

@@ -15,6 +15,7 @@ from tests.check.support import (
     CLIP,
     FROM_T,
     HI,
+    INNER_CALL,
     LARGE,
     LO,
     TO_T,
@@ -43,6 +44,10 @@ PARTLY = ("DATA_BATCH", "", "", "")
 CASES: Mapping[str, tuple[Graph, set[str]]] = {
     # No recursion.
     "functions that call one another": (CIRCLE, {"graph.D12"}),
+    "a recursive function that writes types for its callers": (
+        calling(function(INNER_CALL, values=values(a="float[2,3]"))),
+        {"graph.D12"},
+    ),
     "a recursive function that nobody calls": (
         replace(CHAIN, functions=(function(replace(CALL, inputs=tuple("alh"), outputs=("b",))),)),
         {"graph.D12"},

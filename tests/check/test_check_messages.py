@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from tests.check.support import (
     ABC,
     BODY,
@@ -173,6 +174,28 @@ def test_disagreeing_types_are_shown_side_by_side_with_where_they_stand() -> Non
     assert places(twice, "graph.D11") == ["tensor `x`", "tensor `lo`"]
     claimed = calling(function(BODY, values=values(b="float[9]")))
     assert places(claimed, "graph.D11") == ["node 0 (F), tensor `b`"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        ("float", "float[2,3]", "float[3,2]"),
+        ("float[2,3]", "float", "float[3,2]"),
+        ("float[2,?]", "float[?,3]", "float[2,4]"),
+        ("float[2,?]", "float[?,3]", "float[3,3]"),
+        ("?[2,3]", "float[2,3]", "double[2,3]"),
+        ("?[2,3]", "float8[2,3]", "float9[2,3]"),
+        ("float[2,3]", "float[2,3] as A,B", "float[2,3] as A,C"),
+        ("float[2,3] as A,B", "float[2,3]", "float[2,3] as A,C"),
+    ],
+)
+def test_all_that_was_written_before_counts(first: str, second: str, third: str) -> None:
+    # An output that is an input is written in three places.
+    three = replace(
+        GOOD, inputs=values(x=first), values=values(x=second), outputs=(*GOOD.outputs, *values(x=third))
+    )
+    assert places(three, "graph.D11") == ["output `x`"]
+    assert places(replace(three, outputs=(*GOOD.outputs, *values(x=second))), "graph.D11") == []
 
 
 def test_a_long_type_is_cut() -> None:
