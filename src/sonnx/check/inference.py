@@ -41,8 +41,10 @@ def _by_operand(
 ) -> dict[str, TensorType]:
     """Types by operand name; what the operator does not have goes under its position."""
     labels = [operand.name for operand in operands]
-    labels += [f"operand {index}" for index in range(len(labels), len(names))]
-    return {label: types.get(name, UNTYPED) for label, name in zip(labels, names, strict=False) if name}
+    surplus = [f"operand {index}" for index in range(len(labels), len(names))]
+    present = {label: types.get(name, UNTYPED) for label, name in zip(labels, names, strict=False) if name}
+    # A surplus one is surplus even where it is empty.
+    return present | {label: types.get(names[len(labels) + n], UNTYPED) for n, label in enumerate(surplus)}
 
 
 def amended(operator: Operator, call: Call) -> Call:

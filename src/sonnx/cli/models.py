@@ -21,6 +21,7 @@ from sonnx.cli.summary import (
 from sonnx.cli.terminal import CONFORMS, FINDINGS, colourful, fail, say
 from sonnx.load.arrays import digest
 from sonnx.load.limits import LoadError
+from sonnx.load.reader import from_bytes
 from sonnx.load.whole_file import whole_file
 from sonnx.load.writer import to_bytes
 from sonnx.model.rule import Finding
@@ -53,17 +54,17 @@ def _highlighted(line: str) -> str:
     return click.style(line, fg="red", bold=True) if line.startswith("error[") else line
 
 
-def _is_model(path: str | Path, model: Path) -> bool:
-    """Tell whether a path leads to the model's own file, by whatever name or link."""
+def is_same_file(path: str | Path, other: Path) -> bool:
+    """Tell whether two paths lead to one file that is there, by whatever name or link."""
     try:
-        return os.path.samefile(path, model)
+        return os.path.samefile(path, other)
     except (OSError, ValueError):
         return False
 
 
 def check_model(path: Path, form: Format, output: str | None, memory: int | None, brief: bool) -> int:
     """Check a model and print or write the report."""
-    if output not in (None, "-") and _is_model(str(output), path):
+    if output not in (None, "-") and is_same_file(str(output), path):
         return fail(f"{output} is the model itself, which is never changed; name another file")
     try:
         graph = load(path, memory=memory)
@@ -125,6 +126,8 @@ def normalize_model(
         graph = load(path, memory=memory).normalize(dims)
     except ValueError as error:  # a LoadError, or a size that nothing has
         return fail(str(error))
+    if any(is_same_file(output, Path(file)) for file in graph.external_files):
+        return fail(f"{output} holds data of the model, which is never changed; name another file")
     if graph.changes:
         say(changes_summary(graph.changes) if brief else changes_text(graph.changes))
         say("")
@@ -133,6 +136,11 @@ def normalize_model(
         return FINDINGS
     try:
         content = to_bytes(graph)
+        written = Graph.of(from_bytes(content, str(output), output.parent))
+        # What is judged is what was written, whatever the way there.
+        if written.check():
+            refuse(output, written, "nothing was written", normalized=False, brief=brief)
+            return FINDINGS
         with whole_file(output) as file:
             file.write(content)
     except OSError as error:
@@ -148,7 +156,7 @@ def _unfit(output: Path, model: Path) -> str:
     """Why a path is none that a model may be written to; nothing where it is."""
     if str(output) == "-":
         return "stands for the terminal, which is no place for a model"
-    if _is_model(output, model):
+    if is_same_file(output, model):
         return "is the model itself, which is never changed"
     return "is not a plain file" if output.exists() and not output.is_file() else ""
 

@@ -11,10 +11,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sonnx import __version__
 from sonnx.api import Graph, load
-from sonnx.cli.models import refuse
+from sonnx.cli.models import is_same_file, refuse
 from sonnx.cli.terminal import CONFORMS, FINDINGS, UNREADABLE, fail, say
 from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, execute
-from sonnx.load.arrays import array_digest, doubles, write_array
+from sonnx.load.arrays import array_digest, doubles, safe_name, write_array
 from sonnx.load.npy import ArrayFileError, read_npy
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, describe
@@ -48,6 +48,7 @@ def run_model(path: Path, options: RunOptions) -> int:
             return FINDINGS
         if graph.changes:
             say(f"normalized: {count(len(graph.changes), 'change')}, which `sonnx normalize` lists")
+        _require_apart(path, graph, options)
         arrays = _read_inputs(graph, options)
         results = _executed(graph, arrays, options)
         say(f"sonnx {__version__}, model sha256 {graph.file_sha256}")
@@ -61,6 +62,19 @@ def run_model(path: Path, options: RunOptions) -> int:
     except OSError as problem:
         return fail(f"{problem.filename or 'writing'}: {problem.strerror}")
     return CONFORMS
+
+
+def _require_apart(path: Path, graph: Graph, options: RunOptions) -> None:
+    """Refuse to write a result, whose name the model chose, over the model or over what it is run on."""
+    if options.output_dir is None:
+        return
+    types = {value.name: value.type for value in graph.inputs}
+    precious = [path, *map(Path, graph.external_files), *_bound(options.inputs, types)[0].values()]
+    for value in graph.outputs:
+        for suffix in (".npy", ".json"):
+            target = options.output_dir / f"{safe_name(value.name)}{suffix}"
+            if any(is_same_file(target, file) for file in precious):
+                raise ValueError(f"{target} would be overwritten; name another folder for the results")
 
 
 def _fail_lines(problem: str) -> int:

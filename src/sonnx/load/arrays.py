@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -12,6 +13,7 @@ import numpy as np
 from sonnx.load.whole_file import whole_file
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, dtype_of, numpy_dtype
+from sonnx.numeric.real import real_text
 from sonnx.numeric.rounding import nearest
 
 # Most file systems end names at 255 bytes; an extension follows.
@@ -36,10 +38,15 @@ def digest(content: bytes) -> str:
 def array_digest(array: Array) -> str:
     """The SHA-256 of an array's elements in C order, little-endian; reals and strings are a list in JSON."""
     if array.dtype == np.dtype(object):
-        return digest(json.dumps([str(element) for element in array.reshape(-1)]).encode())
+        return digest(json.dumps(_texts(array)).encode())
     if array.dtype == numpy_dtype(DType.BFLOAT16):
         array = array.view(np.uint16)
     return digest(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+
+
+def _texts(array: Array) -> list[str]:
+    """Elements as text: reals exactly, strings as they are."""
+    return [real_text(e) if isinstance(e, Fraction) else str(e) for e in array.reshape(-1)]
 
 
 def write_array(folder: Path, name: str, array: Array) -> list[Path]:
@@ -53,7 +60,7 @@ def write_array(folder: Path, name: str, array: Array) -> list[Path]:
             "name": name,
             "type": str(dtype),
             "shape": list(array.shape),
-            "elements": [str(element) for element in array.reshape(-1)],
+            "elements": _texts(array),
         }
         _write(path, lambda file: file.write(json.dumps(document, indent=1).encode()))
         paths.append(path)

@@ -1,8 +1,11 @@
 """Elements that lie in a file of their own: read only from the model's folder, and only what is asked for."""
 
 import hashlib
+import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
 from sonnx.load.files import open_plain
 from sonnx.load.text import quoted
@@ -12,8 +15,11 @@ class ExternalError(ValueError):
     """Why external data cannot be had; the text is for people."""
 
 
-def read_external(folder: Path, entries: Mapping[str, str], size: int) -> bytes:
-    """Read the `size` bytes of a tensor from the file that `entries` name inside `folder`."""
+def read_external(folder: Path, entries: Mapping[str, str], size: int, used: set[str]) -> bytes:
+    """Read the `size` bytes of a tensor from the file that `entries` name inside `folder`.
+
+    The file is added to those `used`.
+    """
     offset = _number(entries, "offset", 0)
     length = _number(entries, "length", size)
     if length != size:
@@ -24,13 +30,14 @@ def read_external(folder: Path, entries: Mapping[str, str], size: int) -> bytes:
         with file:
             if offset + size > available:
                 raise ExternalError(f"{quoted(path.name)} has {available} bytes, needed are {offset + size}")
+            _verify(entries, path, file)
             file.seek(offset)
             content = file.read(size)
+            used.add(str(path))
     except OSError as error:
         raise ExternalError(f"{quoted(path.name)} cannot be read: {error.strerror}") from None
     if len(content) != size:
         raise ExternalError(f"{quoted(path.name)} ended early")
-    _verify(entries, content)
     return content
 
 
@@ -58,8 +65,18 @@ def _number(entries: Mapping[str, str], key: str, default: int) -> int:
     return int(text)
 
 
-def _verify(entries: Mapping[str, str], content: bytes) -> None:
-    """ONNX lets a tensor carry the SHA-1 digest of its bytes; a wrong one means another file."""
+def _verify(entries: Mapping[str, str], path: Path, file: BinaryIO) -> None:
+    """ONNX lets a tensor carry the SHA-1 digest of the file; a wrong one means another file."""
     stated = entries.get("checksum", "").lower()
-    if stated and hashlib.sha1(content, usedforsecurity=False).hexdigest() != stated:
-        raise ExternalError(f"the bytes have another SHA-1 than the stated {quoted(stated)}")
+    if stated:
+        about = os.fstat(file.fileno())
+        if _sha1(str(path), about.st_size, about.st_mtime_ns) != stated:
+            raise ExternalError(f"{quoted(path.name)} has another SHA-1 than the stated {quoted(stated)}")
+
+
+@lru_cache(maxsize=64)
+def _sha1(path: str, size: int, changed: int) -> str:
+    """The digest of a file; many tensors lie in one, which is read for this once."""
+    del size, changed  # they tell one state of the file from another
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()

@@ -23,7 +23,7 @@ class Limits:
     nodes: int = 100_000
     tensors: int = 200_000
     functions: int = 10_000
-    fields: int = 5_000_000
+    fields: int = 2_000_000
 
 
 @dataclass
@@ -32,6 +32,8 @@ class Budget:
 
     limits: Limits
     spent: int = field(default=0, init=False)
+    # The files that tensors were read from.
+    external: set[str] = field(default_factory=set, init=False)
 
     def take(self, size: int) -> bool:
         """Reserve memory; answers False, and reserves nothing, where that would exceed the limit."""

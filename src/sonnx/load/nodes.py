@@ -14,6 +14,26 @@ from sonnx.load.types import value_of
 from sonnx.model.graph import Function, Node, Opaque, Reference
 
 Opsets = tuple[tuple[str, int], ...]
+# No attribute of the profile has as many elements; each takes much more memory than in the file.
+_LONGEST_LIST = 1_000_000
+# The field in which each kind of attribute holds its value.
+_FIELDS = {
+    AttributeProto.FLOAT: "f",
+    AttributeProto.INT: "i",
+    AttributeProto.STRING: "s",
+    AttributeProto.TENSOR: "t",
+    AttributeProto.GRAPH: "g",
+    AttributeProto.SPARSE_TENSOR: "sparse_tensor",
+    AttributeProto.TYPE_PROTO: "tp",
+    AttributeProto.FLOATS: "floats",
+    AttributeProto.INTS: "ints",
+    AttributeProto.STRINGS: "strings",
+    AttributeProto.TENSORS: "tensors",
+    AttributeProto.GRAPHS: "graphs",
+    AttributeProto.SPARSE_TENSORS: "sparse_tensors",
+    AttributeProto.TYPE_PROTOS: "type_protos",
+}
+_ABOUT = {"name", "type", "doc_string", "ref_attr_name"}
 _KINDS = {number: name.lower() for name, number in AttributeProto.AttributeType.items()}
 
 
@@ -63,7 +83,9 @@ class NodeReader:
         protos = list(protos)
         names = Counter(text_of(proto.name) for proto in protos)
         values = {text_of(proto.name): self._attribute(proto) for proto in protos}
-        return values, tuple(name for name, times in names.items() if times > 1)
+        twice = {name for name, times in names.items() if times > 1}
+        twice |= {text_of(proto.name) for proto in protos if _says_more(proto)}
+        return values, tuple(name for name in names if name in twice)
 
     def _attribute(self, proto: AttributeProto) -> Any:
         if proto.ref_attr_name:
@@ -75,9 +97,9 @@ class NodeReader:
                 return float(proto.f)
             case AttributeProto.STRING:
                 return text_of(proto.s)
-            case AttributeProto.INTS:
+            case AttributeProto.INTS if len(proto.ints) <= _LONGEST_LIST:
                 return tuple(proto.ints)
-            case AttributeProto.FLOATS:
+            case AttributeProto.FLOATS if len(proto.floats) <= _LONGEST_LIST:
                 return tuple(proto.floats)
             case AttributeProto.STRINGS:
                 return tuple(map(text_of, proto.strings))
@@ -97,7 +119,7 @@ class NodeReader:
     def function(self, proto: FunctionProto) -> Function:
         """Read a function of the model."""
         opsets = opsets_of(proto.opset_import)
-        defaults, _ = self.attributes(proto.attribute_proto)
+        defaults, repeated = self.attributes(proto.attribute_proto)
         return Function(
             text_of(proto.name),
             domain_of(proto.domain),
@@ -110,7 +132,14 @@ class NodeReader:
             opsets,
             text_of(proto.overload),
             notes_of(proto),
+            repeated,
         )
+
+
+def _says_more(proto: AttributeProto) -> bool:
+    """Tell whether an attribute holds a value beside the one of its kind: nobody knows which is meant."""
+    held = {field.name for field, _ in proto.ListFields()} - _ABOUT
+    return not held <= {_FIELDS.get(proto.type, "")}
 
 
 def _since(operator: str, domain: str, opset: int) -> int | None:

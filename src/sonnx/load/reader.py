@@ -113,6 +113,7 @@ def from_proto(model: ModelProto, source: str, folder: Path, limits: Limits | No
             int(model.model_version),
             text_of(model.doc_string),
         ),
+        external_files=tuple(sorted(budget.external)),
     )
 
 

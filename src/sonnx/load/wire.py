@@ -10,6 +10,7 @@ from typing import Any
 Table = Mapping[int, "Table | None"]
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_GROUP = (3, 4)
 
 
 def table_of(descriptor: Any, known: dict[str, dict[int, Any]] | None = None) -> Table:
@@ -24,7 +25,7 @@ def table_of(descriptor: Any, known: dict[str, dict[int, Any]] | None = None) ->
 
 
 def has_more_fields(content: bytes, table: Table, most: int) -> bool:
-    """Tell whether a message has more than so many fields, those of inner messages included.
+    """Tell whether a message has more than so many fields, those of inner messages included, or a group.
 
     A malformed message is counted as far as it can be read; reading it in earnest finds what is wrong.
     """
@@ -47,8 +48,10 @@ def has_more_fields(content: bytes, table: Table, most: int) -> bool:
                 _, place = _varint(content, place)
             elif tag & 7 in (_FIXED64, _FIXED32):
                 place += 8 if tag & 7 == _FIXED64 else 4
+            elif tag & 7 in _GROUP:
+                return True  # ONNX has no groups; a reader would skip this one and go on uncounted
             else:
-                break  # a group, or garbage: nothing that ONNX has
+                break  # garbage: no reader goes on
     return False
 
 

@@ -150,7 +150,8 @@ class Node:
 class Function:
     """A graph with names for its inputs, which stand for whatever a call gives.
 
-    `attributes` must be given by a call; `defaults` holds the values of those that need not be.
+    `attributes` must be given by a call; `defaults` holds the values of those that need not be, and
+    `repeated` names those that have two.
     """
 
     name: str
@@ -164,6 +165,7 @@ class Function:
     opsets: tuple[tuple[str, int], ...] = ()
     overload: str = ""
     notes: Notes = NO_NOTES
+    repeated: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the form."""
@@ -237,6 +239,7 @@ class Graph:
     # Of the file that the model was read from, for reports.
     file_sha256: str = field(default="", compare=False)
     file_size: int = field(default=0, compare=False)
+    external_files: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Check the form."""

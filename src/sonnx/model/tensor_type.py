@@ -10,6 +10,8 @@ from sonnx.model.dtype import DType
 # A size that is not a number is a symbol of the model ("batch") or unknown (None).
 Size = int | str | None
 
+_LONGEST_NAME = 80
+
 _TEXT = re.compile(r"(?P<sparse>sparse )?(?P<dtype>[a-z0-9]+|\?)(?P<shape>\[[^\]]*\])?( as (?P<axes>.+))?")
 
 
@@ -37,9 +39,11 @@ class TensorType:
         head = "sparse " if self.sparse else ""
         name = self.foreign or (self.dtype.value if self.dtype else "?")
         sizes = (
-            "" if self.shape is None else f"[{','.join('?' if s is None else str(s) for s in self.shape)}]"
+            ""
+            if self.shape is None
+            else f"[{','.join('?' if s is None else _cut(str(s)) for s in self.shape)}]"
         )
-        axes = "" if self.denotation is None else f" as {','.join(self.denotation)}"
+        axes = "" if self.denotation is None else f" as {','.join(map(_cut, self.denotation))}"
         return f"{head}{name}{sizes}{axes}"
 
     @cached_property
@@ -49,6 +53,11 @@ class TensorType:
             return None
         sizes = tuple(size for size in self.shape if isinstance(size, int) and size >= 0)
         return sizes if len(sizes) == len(self.shape) else None
+
+
+def _cut(name: str) -> str:
+    """Names of sizes and axes may be as long as a file; messages repeat them."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
 
 
 def tensor_type(text: str) -> TensorType:

@@ -22,6 +22,10 @@ from sonnx.operators.shared.predicates import written
 _OPEN = TensorType(None, None)
 
 
+# Names may be as long as a file, and new ones are made of them.
+_LONGEST_PART = 100
+
+
 @dataclass
 class _Work:
     """A graph while its nodes are gone through."""
@@ -152,8 +156,8 @@ def _expand(
 ) -> Node:
     names = [operand.name for operand in operator.contract.inputs]
     source = node.inputs[names.index(amendment.name)]
-    shape = work.add_constant(f"{source}_shape", np.array(amendment.shape, np.int64))
-    target = work.names.fresh(f"{source}_expanded")
+    shape = work.add_constant(f"{source[:_LONGEST_PART]}_shape", np.array(amendment.shape, np.int64))
+    target = work.names.fresh(f"{source[:_LONGEST_PART]}_expanded")
     label = work.node_names.fresh(f"{_label(node)}/expand_{amendment.name}")
     work.nodes.append(
         Node("Expand", (source, shape), (target,), name=label, version=EXPAND.contract.versions[-1])
@@ -165,7 +169,8 @@ def _expand(
 
 
 def _label(node: Node) -> str:
-    return node.name or next((name for name in node.outputs if name), node.operator)
+    label = node.name or next((name for name in node.outputs if name), node.operator)
+    return label[:_LONGEST_PART]
 
 
 def _with_input(operator: Operator, node: Node, name: str, tensor: str) -> Node:

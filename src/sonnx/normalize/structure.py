@@ -25,6 +25,10 @@ Changed = tuple[Graph, list[Change]]
 _FREE_INITIALIZERS = 4
 
 
+# Names may be as long as a file, and a function may be called very many times.
+_LONGEST_PART = 100
+
+
 def inline_functions(graph: Graph) -> Changed:
     """Replace calls of functions by their bodies."""
     if not graph.functions:
@@ -87,7 +91,7 @@ def _opsets(graph: Graph, nodes: Sequence[Node]) -> tuple[tuple[str, int], ...]:
 
 
 def _node_name(location: Location) -> str:
-    return "/".join(part.name or f"{part.operator}{part.index}" for part in location.path)
+    return "/".join(part.name[:_LONGEST_PART] or f"{part.operator}{part.index}" for part in location.path)
 
 
 def constants_to_initializers(graph: Graph) -> Changed:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import fmpz
 
 from sonnx.model.dtype import IEEE, INTEGERS, DType
 from sonnx.numeric.arrays import Array, RealArray, as_array, dtype_of, type_name
@@ -38,6 +39,12 @@ def real(values: Any) -> RealArray:
         return _array([_element(leaf, index) for index, leaf in enumerate(leaves)], shape)
     lift = _lifter(array, dtype_of(array))
     return _array([lift(value, index) for index, value in enumerate(array.reshape(-1))], array.shape)
+
+
+def real_text(value: Fraction) -> str:
+    """A real number as text, `-7/3` or `2`; Python itself writes no more than 4300 digits."""
+    top = str(fmpz(value.numerator))
+    return top if value.denominator == 1 else f"{top}/{fmpz(value.denominator)}"
 
 
 def _array(values: list[Fraction], shape: tuple[int, ...]) -> RealArray:

@@ -6,6 +6,8 @@ from sonnx.model.call import ABSENT, Call, call
 from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
 
+# Nobody reads more names in one finding.
+_MOST_SHOWN = 20
 _CLIP = {"input": "float[2,3]", "min": "float[]", "max": "float[]"}
 _CONV = {"X": "float[1,1,4,4]", "W": "float[1,1,3,3]"}
 _EXPLICIT = {
@@ -62,7 +64,9 @@ def _dense(call: Call) -> Broken | None:
 
 
 def _known_names(call: Call) -> Broken | None:
-    surplus = tuple(Shown(name, "not known") for name in call.unknown)
+    surplus = tuple(Shown(name, "not known") for name in call.unknown[:_MOST_SHOWN])
+    if len(call.unknown) > _MOST_SHOWN:
+        surplus = (*surplus, Shown("and", f"{len(call.unknown) - _MOST_SHOWN} more"))
     return Broken(surplus, f"leave it out, or correct its name for {call.operator}") if surplus else None
 
 

@@ -100,6 +100,10 @@ def attributes_once(graph: Graph) -> Iterator[Fault]:
         for name in node.repeated:
             values = (Shown(shown_name(name), "written more than once"),)
             yield Fault(location, values, "keep the one that is meant")
+    for function in graph.functions:
+        for name in function.repeated:
+            values = (Shown(shown_name(name), "with more than one default"),)
+            yield Fault(function_location(graph, function), values, "keep the one that is meant")
 
 
 def versions_known(graph: Graph) -> Iterator[Fault]:

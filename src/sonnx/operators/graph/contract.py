@@ -194,7 +194,7 @@ RULES = (
     ),
     GraphRule(
         "graph.D19",
-        "No attribute may be written twice at one node.",
+        "No attribute may be written twice, or with two values, at one node or as a function's default.",
         "Which of the two is read depends on the tool.",
         False,
         content.attributes_once,
