@@ -47,6 +47,13 @@ class TensorType:
         return f"{head}{name}{sizes}{axes}"
 
     @cached_property
+    def extents(self) -> tuple[int | None, ...] | None:
+        """The shape with None for every size that is no number from 0 up; None where there is no shape."""
+        if self.shape is None:
+            return None
+        return tuple(size if isinstance(size, int) and size >= 0 else None for size in self.shape)
+
+    @cached_property
     def sizes(self) -> tuple[int, ...] | None:
         """The shape where every size is a number from 0 up, else None."""
         if self.shape is None:

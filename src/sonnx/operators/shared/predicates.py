@@ -39,13 +39,15 @@ def extents(call: Call, name: str, rank: int | None = None) -> Extents | None:
     operand = known(call, name)
     if operand is None or operand.shape is None or rank not in (None, len(operand.shape)):
         return None
-    return tuple(size if isinstance(size, int) and size >= 0 else None for size in operand.shape)
+    return operand.extents
 
 
 def sizes(call: Call, name: str, rank: int | None = None) -> tuple[int, ...] | None:
     """The sizes of a known operand where all of them are known; else None."""
-    found = extents(call, name, rank)
-    return None if found is None else static(found)
+    operand = known(call, name)
+    if operand is None or operand.sizes is None or rank not in (None, len(operand.sizes)):
+        return None
+    return operand.sizes
 
 
 def static(shape: Extents) -> tuple[int, ...] | None:
