@@ -126,7 +126,10 @@ def test_an_unsorted_node_is_shown_with_the_later_ones_that_it_needs() -> None:
 
 def test_advice_on_an_unknown_operator_tells_what_there_is_and_what_normalize_does() -> None:
     (finding,) = check_graph(graph([node("Relu", "x", "y")]))
-    assert finding.help == "write a Clip with `min` 0 and as `max` the highest number of the type"
+    assert (
+        finding.help
+        == "write a Clip with `min` 0 and as `max` infinity, or the highest number of an integer type"
+    )
     softmax = check_graph(graph([node("Softmax", "x", "y")]))
     assert [f.help for f in softmax] == [
         "the profile has only Clip, Conv, Where, Expand: as long as the model needs it, it cannot conform"
@@ -185,6 +188,8 @@ def test_disagreeing_types_are_shown_side_by_side_with_where_they_stand() -> Non
         ("float[2,?]", "float[?,3]", "float[3,3]"),
         ("?[2,3]", "float[2,3]", "double[2,3]"),
         ("?[2,3]", "float8[2,3]", "float9[2,3]"),
+        ("float8[2,3]", "?[2,3]", "float9[2,3]"),
+        ("float[n,3]", "float[?,3]", "float[m,3]"),
         ("float[2,3]", "float[2,3] as A,B", "float[2,3] as A,C"),
         ("float[2,3] as A,B", "float[2,3]", "float[2,3] as A,C"),
     ],
@@ -324,3 +329,29 @@ def test_a_finding_names_an_operator_only_where_it_is_about_a_node() -> None:
     assert at_function.operator == ""
     (at_node,) = check_graph(named(overload="2"))
     assert at_node.operator == "Clip"
+
+
+def test_surplus_operands_are_named_by_their_position_even_where_they_are_empty() -> None:
+    surplus = graph([Node("Clip", ("x", "lo", "hi", "", "hi"), ("y", "z"), version=13)])
+    assert shown(surplus, "general.R5") == [
+        (("operand 3", "not known", ""), ("operand 4", "not known", ""), ("operand 1", "not known", ""))
+    ]
+
+
+def test_of_many_surplus_operands_twenty_are_shown_and_the_others_counted() -> None:
+    for number, last in ((20, ("operand 22", "not known", "")), (23, ("and", "3 more", ""))):
+        inputs = ("x", "lo", "hi", *("hi",) * number)
+        (evidence,) = shown(graph([Node("Clip", inputs, ("y",), version=13)]), "general.R5")
+        assert len(evidence) == min(number, 21)
+        assert evidence[19] == ("operand 22", "not known", "")
+        assert evidence[-1] == last
+
+
+def test_a_default_written_twice_is_named_at_its_function() -> None:
+    doubled = calling(function(BODY, defaults={"k": 1, "m": 2}, repeated=("k", "m")))
+    assert broken(doubled) == {"graph.D10", "graph.D19"}
+    assert shown(doubled, "graph.D19") == [
+        (("`k`", "with more than one default", ""),),
+        (("`m`", "with more than one default", ""),),
+    ]
+    assert places(doubled, "graph.D19") == ["function `F`"] * 2

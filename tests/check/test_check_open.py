@@ -91,6 +91,9 @@ def test_the_type_of_a_constant_node_is_that_of_its_value() -> None:
     assert inferred_types(constant("float[1]"))["lo"] == tensor_type("float[1]")
     for odd in ({"value": 1.0}, {"value": None}):
         assert "lo" not in inferred_types(constant("float[1]", **odd))
+    value = constant("float[1]").nodes[0].attributes
+    for outputs in ("", "t u"):
+        assert "t" not in inferred_types(graph([node("Constant", "", outputs, attributes=value)]))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from sonnx.report.text import findings_text
 NEWEST = defs.onnx_opset_version()
 OPSETS = range(13, NEWEST + 1)
 # What a graph tells of where it came from, which is not what it says.
-_ABOUT_THE_FILE = {"source", "origin", "file_sha256", "file_size"}
+_ABOUT_THE_FILE = {"source", "origin", "file_sha256", "file_size", "external_files"}
 
 
 def varint(number: int) -> bytes:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -12,7 +13,8 @@ import pytest
 from onnx import ModelProto, StringStringEntryProto, TensorProto, external_data_helper, helper, save_model
 from tests.load.support import clip, found, model, read_file, scalar
 
-from sonnx.load.reader import load
+from sonnx.load.limits import Limits
+from sonnx.load.reader import from_proto, load
 from sonnx.model.graph import Constant
 
 CONTENT = bytes(range(64))
@@ -66,8 +68,8 @@ def test_files_in_the_folder_and_below_are_allowed(folder: Path, location: str) 
     assert constant(outside(location), folder).data.tobytes() == CONTENT[:24]
 
 
-def test_a_checksum_that_fits_is_accepted(folder: Path) -> None:
-    digest = hashlib.sha1(CONTENT[8:32], usedforsecurity=False).hexdigest().upper()
+def test_the_checksum_of_the_whole_file_is_accepted(folder: Path) -> None:
+    digest = hashlib.sha1(CONTENT, usedforsecurity=False).hexdigest().upper()
     held = constant(outside("w.bin", offset="8", length="24", checksum=digest), folder)
     assert held.data.tobytes() == CONTENT[8:32]
 
@@ -159,8 +161,8 @@ def test_a_pipe_is_refused_and_nobody_waits_for_it(folder: Path) -> None:
 def test_a_device_is_refused() -> None:
     # In a process of its own: a device that gives zeros without end would fill the memory.
     program = (
-        "from pathlib import Path; from sonnx.load.external import *\n"
-        "try: read_external(Path('/dev'), {'location': 'zero'}, 10**6)\n"
+        "from pathlib import Path; from sonnx.load.external import *; from sonnx.load.limits import *\n"
+        "try: read_external(Path('/dev'), {'location': 'zero'}, 10**6, Budget(Limits()))\n"
         "except ExternalError as error: print(error)"
     )
     done = subprocess.run(
@@ -190,7 +192,7 @@ BAD_ENTRIES = {
     "length too small": ({"length": "23"}, "length 23 does not match the 24 bytes of its type and shape"),
     "length too large": ({"length": "25"}, "length 25 does not match the 24 bytes of its type and shape"),
     "length no number": ({"length": "0x18"}, "length '0x18' is no count of bytes"),
-    "wrong checksum": ({"checksum": "0" * 40}, "the bytes have another SHA-1 than the stated"),
+    "wrong checksum": ({"checksum": "0" * 40}, "'w.bin' has another SHA-1 than the stated"),
     "garbage checksum": ({"checksum": "\x1b"}, "another SHA-1 than the stated '\\x1b'"),
 }
 
@@ -199,6 +201,38 @@ BAD_ENTRIES = {
 def test_entries_that_do_not_fit_are_a_finding(folder: Path, name: str) -> None:
     entries, words = BAD_ENTRIES[name]
     assert words in constant(outside("w.bin", **entries), folder).problem
+
+
+def test_files_are_hashed_once_and_only_as_far_as_the_limit_of_memory(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[int] = []
+    plain = hashlib.file_digest
+
+    def counted(file: Any, digest: Any) -> Any:
+        hashed.append(os.fstat(file.fileno()).st_size)
+        return plain(file, digest)
+
+    monkeypatch.setattr(hashlib, "file_digest", counted)
+    (folder / "hole.bin").touch()
+    os.truncate(folder / "hole.bin", 2**40)  # it takes no room on the disk, and hours to be read
+    digest = hashlib.sha1(CONTENT, usedforsecurity=False).hexdigest()
+    places = ["w.bin", "w.bin", "hole.bin", "deep/w.bin"]
+    made = model(initializers=[outside(place, checksum=digest) for place in places])
+    one, two, hole, other = read_file(made, folder).constants[-4:]
+    assert one.data.tobytes() == two.data.tobytes() == other.data.tobytes() == CONTENT[:24]
+    assert hole.problem.startswith("'hole.bin' is too large for its SHA-1: the limit of 2 GiB")
+    assert hashed == [64, 64]
+
+
+def test_the_time_for_digests_is_limited_over_all_files(folder: Path) -> None:
+    digest = hashlib.sha1(CONTENT, usedforsecurity=False).hexdigest()
+    made = model(initializers=[outside(place, checksum=digest) for place in ("w.bin", "deep/w.bin")])
+    # Both files have 64 bytes, the tensors 24 each and lo and hi 4 each.
+    first, second = from_proto(made, "net.onnx", folder, Limits(tensor_bytes=127)).constants[-2:]
+    assert first.data is not None
+    assert "is too large for its SHA-1" in second.problem
+    assert not from_proto(made, "net.onnx", folder, Limits(tensor_bytes=128)).constants[-1].problem
 
 
 def test_an_entry_written_twice_is_a_finding(folder: Path) -> None:

@@ -125,6 +125,14 @@ def test_an_attribute_that_stood_twice_stands_twice() -> None:
     assert len(to_proto(graph).graph.node[0].attribute) == 2
 
 
+def test_a_default_of_a_function_that_stood_twice_stands_twice() -> None:
+    made = with_function()
+    made.functions[0].attribute_proto.append(helper.make_attribute("pads", [1, 1]))
+    graph = read(made)
+    assert graph.functions[0].repeated == ("pads",)
+    assert form(again(graph)) == form(graph)
+
+
 def test_what_has_no_type_is_written_without_one() -> None:
     graph = replace(GOOD, values=(Value("t", TensorType(None, None)),))
     assert not to_proto(graph).graph.value_info[0].HasField("type")

@@ -6,7 +6,7 @@ from typing import Any
 
 from sonnx.model.call import Call
 from sonnx.model.graph import Constant, Graph, Node
-from sonnx.model.operator import ExpandOperand, FillOperand, Operand, Operator, WriteAttribute
+from sonnx.model.operator import FillOperand, Operand, Operator, WriteAttribute
 from sonnx.model.order import given_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import NODE_OPERATORS
@@ -52,13 +52,13 @@ def amended(operator: Operator, call: Call) -> Call:
     inputs, attributes = dict(call.inputs), dict(call.attributes)
     amendments = operator.amend(call)
     for amendment in amendments:
-        match amendment:
-            case WriteAttribute(name, value):
-                attributes[name] = value
-            case FillOperand(name):
-                inputs[name] = TensorType(inputs["input"].dtype, ())
-            case ExpandOperand(name, shape):
-                inputs[name] = replace(inputs[name], shape=shape)
+        name = amendment.name
+        if isinstance(amendment, WriteAttribute):
+            attributes[name] = amendment.value
+        elif isinstance(amendment, FillOperand):
+            inputs[name] = amendment.type
+        else:
+            inputs[name] = replace(inputs[name], shape=amendment.shape)
     return replace(call, inputs=inputs, attributes=attributes) if amendments else call
 
 
@@ -68,7 +68,7 @@ def inferred_types(graph: Graph) -> Mapping[str, TensorType]:
     for index in given_order(graph.nodes):
         node = graph.nodes[index]
         operator = node_operator(node)
-        if node.operator == "Constant" and len(node.outputs) == 1:
+        if node.operator == "Constant" and node.domain == "" and len(node.outputs) == 1:
             value = node.attributes.get("value")
             if isinstance(value, Constant):
                 types.setdefault(node.outputs[0], value.type)

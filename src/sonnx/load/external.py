@@ -1,13 +1,12 @@
 """Elements that lie in a file of their own: read only from the model's folder, and only what is asked for."""
 
 import hashlib
-import os
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
 from sonnx.load.files import open_plain
+from sonnx.load.limits import Budget
 from sonnx.load.text import quoted
 
 
@@ -15,10 +14,10 @@ class ExternalError(ValueError):
     """Why external data cannot be had; the text is for people."""
 
 
-def read_external(folder: Path, entries: Mapping[str, str], size: int, used: set[str]) -> bytes:
+def read_external(folder: Path, entries: Mapping[str, str], size: int, budget: Budget) -> bytes:
     """Read the `size` bytes of a tensor from the file that `entries` name inside `folder`.
 
-    The file is added to those `used`.
+    The file is added to those that the budget names.
     """
     offset = _number(entries, "offset", 0)
     length = _number(entries, "length", size)
@@ -30,10 +29,10 @@ def read_external(folder: Path, entries: Mapping[str, str], size: int, used: set
         with file:
             if offset + size > available:
                 raise ExternalError(f"{quoted(path.name)} has {available} bytes, needed are {offset + size}")
-            _verify(entries, path, file)
+            _verify(entries, path, file, available, budget)
             file.seek(offset)
             content = file.read(size)
-            used.add(str(path))
+            budget.external.add(str(path))
     except OSError as error:
         raise ExternalError(f"{quoted(path.name)} cannot be read: {error.strerror}") from None
     if len(content) != size:
@@ -65,18 +64,16 @@ def _number(entries: Mapping[str, str], key: str, default: int) -> int:
     return int(text)
 
 
-def _verify(entries: Mapping[str, str], path: Path, file: BinaryIO) -> None:
+def _verify(entries: Mapping[str, str], path: Path, file: BinaryIO, available: int, budget: Budget) -> None:
     """ONNX lets a tensor carry the SHA-1 digest of the file; a wrong one means another file."""
     stated = entries.get("checksum", "").lower()
-    if stated:
-        about = os.fstat(file.fileno())
-        if _sha1(str(path), about.st_size, about.st_mtime_ns) != stated:
-            raise ExternalError(f"{quoted(path.name)} has another SHA-1 than the stated {quoted(stated)}")
-
-
-@lru_cache(maxsize=64)
-def _sha1(path: str, size: int, changed: int) -> str:
-    """The digest of a file; many tensors lie in one, which is read for this once."""
-    del size, changed  # they tell one state of the file from another
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
+    if not stated:
+        return
+    # Many tensors lie in one file, which is read for this once.
+    if str(path) not in budget.digests:
+        if not budget.take_hash(available):
+            raise ExternalError(f"{quoted(path.name)} is too large for its SHA-1: {budget.words()}")
+        found = hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False))
+        budget.digests[str(path)] = found.hexdigest()
+    if budget.digests[str(path)] != stated:
+        raise ExternalError(f"{quoted(path.name)} has another SHA-1 than the stated {quoted(stated)}")

@@ -32,14 +32,23 @@ class Budget:
 
     limits: Limits
     spent: int = field(default=0, init=False)
-    # The files that tensors were read from.
+    # The files that tensors were read from, and the digests of those that state one.
     external: set[str] = field(default_factory=set, init=False)
+    digests: dict[str, str] = field(default_factory=dict, init=False)
+    hashed: int = field(default=0, init=False)
 
     def take(self, size: int) -> bool:
         """Reserve memory; answers False, and reserves nothing, where that would exceed the limit."""
         if size > self.limits.tensor_bytes - self.spent:
             return False
         self.spent += size
+        return True
+
+    def take_hash(self, size: int) -> bool:
+        """Reserve the time to read so many bytes for a digest; a hole in a file takes time but no room."""
+        if size > self.limits.tensor_bytes - self.hashed:
+            return False
+        self.hashed += size
         return True
 
     def words(self) -> str:

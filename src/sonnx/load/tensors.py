@@ -86,9 +86,7 @@ def _elements(
     if not budget.take(size):
         raise _DataError(f"its {size} bytes would exceed {budget.words()}")
     if held is None:
-        return _from_bytes(read_external(folder, _entries(proto), size, budget.external), dtype).reshape(
-            sizes
-        )
+        return _from_bytes(read_external(folder, _entries(proto), size, budget), dtype).reshape(sizes)
     return _read(proto, dtype, held, where).reshape(sizes)
 
 

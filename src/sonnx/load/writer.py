@@ -128,15 +128,16 @@ class _Writer:
         for field in ("name", "domain", "overload"):
             if getattr(node, field):
                 setattr(proto, field, getattr(node, field))
-        proto.attribute.extend(self._attributes(node.attributes))
-        # The graph keeps one value of those that stood there.
-        twice = {name: node.attributes[name] for name in node.repeated if name in node.attributes}
-        proto.attribute.extend(self._attributes(twice))
+        proto.attribute.extend(self._attributes(node.attributes, node.repeated))
         write_notes(proto, node.notes)
         return proto
 
-    def _attributes(self, attributes: Mapping[str, Any]) -> Iterator[AttributeProto]:
-        for name, value in attributes.items():
+    def _attributes(
+        self, attributes: Mapping[str, Any], repeated: tuple[str, ...]
+    ) -> Iterator[AttributeProto]:
+        # Of an attribute that stood there twice the graph keeps one value, which is written twice.
+        twice = [(name, attributes[name]) for name in repeated if name in attributes]
+        for name, value in (*attributes.items(), *twice):
             proto = AttributeProto(name=name)
             if isinstance(value, Reference):
                 proto.ref_attr_name = value.attribute
@@ -163,7 +164,7 @@ class _Writer:
             proto.overload = function.overload
         for domain, version in function.opsets:
             proto.opset_import.add(domain=domain, version=version)
-        proto.attribute_proto.extend(self._attributes(function.defaults))
+        proto.attribute_proto.extend(self._attributes(function.defaults, function.repeated))
         proto.node.extend(map(self._node, function.nodes))
         self._values(function.values, proto.value_info)
         write_notes(proto, function.notes)

@@ -84,6 +84,7 @@ class FillOperand:
     """Give an operand that ONNX lets a model leave out: a constant with these elements."""
 
     name: str
+    type: TensorType
     value: Any
     why: str
     rule: str

@@ -35,7 +35,7 @@ _IN_ITS_PLACE = {
     "Gemm": "where its operands are the features of one image, write it as a Conv with a 1 by 1 kernel",
     "Identity": "take what it passes on from where it comes",
     "MatMul": "where its operands are the features of one image, write it as a Conv with a 1 by 1 kernel",
-    "Relu": "write a Clip with `min` 0 and as `max` the highest number of the type",
+    "Relu": "write a Clip with `min` 0 and as `max` infinity, or the highest number of an integer type",
 }
 _NOTHING = (
     f"the profile has only {', '.join(NODE_OPERATORS)}: as long as the model needs it, it cannot conform"

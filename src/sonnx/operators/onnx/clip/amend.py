@@ -8,6 +8,7 @@ import numpy as np
 from sonnx.model.call import Call
 from sonnx.model.dtype import IEEE, INTEGERS, DType
 from sonnx.model.operator import Amendment, FillOperand
+from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.operators.shared.predicates import known
 
@@ -17,9 +18,10 @@ def amend(call: Call) -> Sequence[Amendment]:
     limited = known(call, "input")
     if limited is None or limited.dtype is None or limited.dtype not in (*IEEE, *INTEGERS):
         return ()
+    bound = TensorType(limited.dtype, ())
     bounds = zip(("min", "max"), ("lowest", "highest"), _ends(limited.dtype), strict=True)
     return tuple(
-        FillOperand(name, end, f"absent, it is the {which} finite {limited.dtype}", f"clip.{name}.D1")
+        FillOperand(name, bound, end, f"absent, it is the {which} finite {limited.dtype}", f"clip.{name}.D1")
         for name, which, end in bounds
         if name not in call.inputs
     )
