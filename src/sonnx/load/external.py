@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Mapping
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from sonnx.load.files import open_plain
 from sonnx.load.limits import Budget
@@ -64,7 +64,9 @@ def _number(entries: Mapping[str, str], key: str, default: int) -> int:
     return int(text)
 
 
-def _verify(entries: Mapping[str, str], path: Path, file: BinaryIO, available: int, budget: Budget) -> None:
+def _verify(
+    entries: Mapping[str, str], path: Path, file: BufferedReader, available: int, budget: Budget
+) -> None:
     """ONNX lets a tensor carry the SHA-1 digest of the file; a wrong one means another file."""
     stated = entries.get("checksum", "").lower()
     if not stated:

@@ -2,11 +2,11 @@
 
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 
-def open_plain(path: Path) -> tuple[BinaryIO, int]:
+def open_plain(path: Path) -> tuple[BufferedReader, int]:
     """Open a file for reading, and tell its size; raises OSError, also for a pipe or a device."""
     file = open(path, "rb", opener=_at_once)  # noqa: SIM115  the caller closes it
     about = os.fstat(file.fileno())
