@@ -37,7 +37,8 @@ def has_more_fields(content: bytes, table: Table, most: int) -> bool:
             left -= 1
             if left < 0:
                 return True
-            tag, place = _varint(content, place)
+            # Nearly all tags and many lengths are one byte, which needs no call.
+            tag, place = (content[place], place + 1) if content[place] < 128 else _varint(content, place)
             if tag & 7 == _BYTES:
                 size, place = _varint(content, place)
                 held = inner.get(tag >> 3)

@@ -38,6 +38,8 @@ class Call:
     outputs: Mapping[str, TensorType] = field(default_factory=lambda: _NONE)
     constants: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
     unknown: tuple[str, ...] = ()
+    # What several rules ask of one call, found out once; a changed call starts anew.
+    memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
 
 def call(

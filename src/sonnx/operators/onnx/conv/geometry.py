@@ -15,6 +15,13 @@ def positive(values: tuple[int, ...] | None) -> bool:
 
 def axes(call: Call) -> tuple[Axis, ...] | None:
     """How W slides along lines and columns; None where a rule on W or an attribute is broken."""
+    if "axes" not in call.memo:
+        call.memo["axes"] = _axes(call)
+    found: tuple[Axis, ...] | None = call.memo["axes"]
+    return found
+
+
+def _axes(call: Call) -> tuple[Axis, ...] | None:
     weights = sizes(call, "W", RANK)
     strides, dilations = (
         integers(call.attributes.get("strides")),
