@@ -57,15 +57,15 @@ def _rules_folder(
 
 
 def _folder(operator: Operator) -> Folder:
-    package = f"sonnx.operators.onnx.{operator.folder}"
+    package = operator.package
     return Folder(
-        operator.folder,
+        operator.identifier.replace(".", "-"),
         operator.name,
         _source(package),
         _page(package),
         operator.contract.rules,
         operator.contract,
-        load_cases(operator.folder),
+        load_cases(operator.identifier),
         import_module(f"{package}.figures").FIGURES,
     )
 

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,12 @@ from hypothesis import strategies as st
 from sonnx.model.dtype import DType
 from sonnx.numeric.literals import format_float, parse_literal
 
-HELD: dict[DType, Any] = {DType.FLOAT16: np.float16, DType.FLOAT: np.float32, DType.DOUBLE: np.float64}
+HELD: dict[DType, Any] = {
+    DType.FLOAT16: np.float16,
+    DType.BFLOAT16: ml_dtypes.bfloat16,
+    DType.FLOAT: np.float32,
+    DType.DOUBLE: np.float64,
+}
 
 
 def bits(number: Any) -> int:
@@ -30,10 +36,18 @@ def plain(text: str) -> str:
     return f"{shorter}p{exponent}"
 
 
-def test_every_float16_reads_back_to_the_same_bits() -> None:
+@pytest.mark.parametrize("dtype", [DType.FLOAT16, DType.BFLOAT16])
+def test_every_number_of_16_bits_reads_back_to_the_same_bits(dtype: DType) -> None:
     for pattern in range(2**16):
-        text = format_float(number(pattern, DType.FLOAT16))
-        assert bits(parse_literal(text, DType.FLOAT16)) == pattern, text
+        text = format_float(number(pattern, dtype))
+        assert bits(parse_literal(text, dtype)) == pattern, text
+
+
+def test_every_bfloat16_is_written_as_the_number_it_is() -> None:
+    # A bfloat16 is the upper half of the float of the same value.
+    for pattern in range(0x7F80):
+        value = float(np.array(pattern << 16, np.uint32).view(np.float32))
+        assert float.fromhex(format_float(number(pattern, DType.BFLOAT16))) == value
 
 
 @settings(deadline=None, max_examples=1000)
@@ -94,6 +108,14 @@ def test_decimals_are_read_as_python_reads_them(value: Any) -> None:
         (np.float16(2.0**-24), "0x0.004p-14"),
         (np.float64(5e-324), "0x0.0000000000001p-1022"),
         (np.float16(65504), "0x1.ffcp+15"),
+        (number(0x0001, DType.BFLOAT16), "0x0.02p-126"),
+        (number(0x8080, DType.BFLOAT16), "-0x1p-126"),
+        (number(0x3DCD, DType.BFLOAT16), "0x1.9ap-4"),
+        (number(0x7F7F, DType.BFLOAT16), "0x1.fep+127"),
+        (number(0x8000, DType.BFLOAT16), "-0x0p+0"),
+        (number(0xFF80, DType.BFLOAT16), "-inf"),
+        (number(0x7F81, DType.BFLOAT16), "nan(0x1)"),
+        (number(0xFFC0, DType.BFLOAT16), "-nan(0x40)"),
         (np.float64(-np.inf), "-inf"),
         (np.inf, "inf"),
         (np.nan, "nan(0x8000000000000)"),
@@ -132,6 +154,24 @@ def test_literals_are_written_so(value: Any, text: str) -> None:
         ("-nan(0x7fffff)", DType.FLOAT, 0xFFFFFFFF),
         # 1 + 2^-11 + 2^-60: through double it would become a tie, and round to 1.
         ("0x1.002000000000001p0", DType.FLOAT16, 0x3C01),
+        # 1 + 2^-8 + 2^-40: through float it would become a tie, and round to 1.
+        ("0x1.0100000001p0", DType.BFLOAT16, 0x3F81),
+        ("1.00390625", DType.BFLOAT16, 0x3F80),
+        ("1.01171875", DType.BFLOAT16, 0x3F82),
+        ("-0.1", DType.BFLOAT16, 0xBDCD),
+        ("1/3", DType.BFLOAT16, 0x3EAB),
+        ("-0", DType.BFLOAT16, 0x8000),
+        ("-1e-50", DType.BFLOAT16, 0x8000),
+        ("0x1p-133", DType.BFLOAT16, 0x0001),
+        ("0x1p-134", DType.BFLOAT16, 0x0000),
+        ("3.3895e38", DType.BFLOAT16, 0x7F7F),
+        ("0x1.ffp127", DType.BFLOAT16, 0x7F80),
+        ("+inf", DType.BFLOAT16, 0x7F80),
+        ("-inf", DType.BFLOAT16, 0xFF80),
+        ("nan", DType.BFLOAT16, 0x7FC0),
+        ("-nan", DType.BFLOAT16, 0xFFC0),
+        ("-nan(0x1)", DType.BFLOAT16, 0xFF81),
+        ("nan(0x7f)", DType.BFLOAT16, 0x7FFF),
     ],
 )
 def test_literals_are_read_so(text: str, dtype: DType, pattern: int | None) -> None:
@@ -164,7 +204,9 @@ def test_literals_are_read_so(text: str, dtype: DType, pattern: int | None) -> N
         ("1.0", DType.INT8, "'1.0' is no integer"),
         ("9" * 10000, DType.INT64, "is no integer"),
         ("true", DType.BOOL, "literals of type bool are not read from text"),
-        ("1", DType.BFLOAT16, "literals of type bfloat16 are not read from text"),
+        ("1", DType.COMPLEX64, "literals of type complex64 are not read from text"),
+        ("nan(0x80)", DType.BFLOAT16, "is no NaN of bfloat16: its fraction has 7 bits, not all 0"),
+        ("nan(0x" + "f" * 10000 + ")", DType.DOUBLE, "is no NaN of double: its fraction has 52 bits"),
         ("x", DType.REAL, "no decimal number"),
     ],
 )
@@ -193,9 +235,11 @@ def test_reals_are_read_exactly() -> None:
     assert type(parse_literal("1/3", DType.REAL)) is Fraction
 
 
-@pytest.mark.parametrize("value", [1, "1.0", np.zeros(2), np.longdouble(1), np.int8(1), np.ma.masked])
+@pytest.mark.parametrize(
+    "value", [1, "1.0", np.zeros(2), np.longdouble(1), np.int8(1), np.ma.masked, np.complex64(1)]
+)
 def test_only_one_float_is_written(value: Any) -> None:
-    with pytest.raises(ValueError, match="format_float: needs one float16, float or double, got"):
+    with pytest.raises(ValueError, match="format_float: needs one float16, bfloat16, float or double, got"):
         format_float(value)
 
 

@@ -11,7 +11,8 @@ from tests.operators.seven_loops import STEPS, fused
 from tests.operators.support import EVERY_TYPE, FLOATS, Array, array_of, plain, special_values
 
 import sonnx
-from sonnx.operators.onnx.conv.accuracy import _Sum
+from sonnx.operators.onnx.conv.meaning import sliding
+from sonnx.operators.shared import convolution_accuracy as analysis
 
 Mode = Literal["separate", "fused"]
 MODES: list[Mode] = ["separate", "fused"]
@@ -376,6 +377,10 @@ def test_the_bound_is_the_page_s_formula_rounded_up(name: str, mode: Mode) -> No
             assert exact <= bound <= exact * (1 + Fraction(1, 2**15)) + Fraction(4 * SMALLEST["double"])
 
 
+def as_sum(X: Array, W: Array, B: Array, attributes: dict[str, Any]) -> analysis.Sum:
+    return analysis.Sum(X, W, B, sliding(W, attributes), 1, sonnx.DType.DOUBLE, "separate")
+
+
 def test_the_sum_of_magnitudes_is_never_rounded_below_the_exact_one() -> None:
     random = np.random.default_rng(12)
     for scale in (1.0, 2.0**-537, 2.0**-540):
@@ -383,7 +388,7 @@ def test_the_sum_of_magnitudes_is_never_rounded_below_the_exact_one() -> None:
             x, w = random.standard_normal((2, 7)) * scale
             b = random.standard_normal(1) * scale
             attributes = {**plain(), "accumulate": "separate"}
-            sums = _Sum(x.reshape(1, 7, 1, 1), w.reshape(1, 7, 1, 1), b, attributes)
+            sums = as_sum(x.reshape(1, 7, 1, 1), w.reshape(1, 7, 1, 1), b, attributes)
             exact = abs(Fraction(b.item())) + sum(
                 abs(Fraction(p) * Fraction(q)) for p, q in zip(x, w, strict=True)
             )
@@ -418,5 +423,5 @@ def test_the_sum_of_magnitudes_makes_up_for_terms_it_lost_itself() -> None:
     # By hand: each of 60 terms is just below half the last place of 1 and vanishes in a sum of doubles.
     term = 2.0**-53 * (1 - 2.0**-20)
     X, W = np.full((1, 60, 1, 1), term), np.ones((1, 60, 1, 1))
-    sums = _Sum(X, W, np.ones(1), {**plain(), "accumulate": "separate"})
+    sums = as_sum(X, W, np.ones(1), {**plain(), "accumulate": "separate"})
     assert Fraction(sums.magnitude(np.ones(60), 1.0).item()) >= 1 + 60 * Fraction(term)

@@ -34,7 +34,7 @@ def test_a_case_writes_as_many_elements_as_its_shape_has() -> None:
         tensor("float[3]", [1, 2]).array()
 
 
-@pytest.mark.parametrize("folder", [op.folder for op in OPERATORS])
+@pytest.mark.parametrize("folder", [op.identifier for op in OPERATORS])
 def test_every_case_says_where_its_values_come_from(folder: str) -> None:
     cases = load_cases(folder)
     assert len({case.name for case in cases}) == len(cases) > 0

@@ -8,7 +8,7 @@ from sonnx.numeric.bits import same_bits
 from sonnx.operators import OPERATORS
 from sonnx.operators.shared.cases import Case, load_cases
 
-CASES = [(operator, case) for operator in OPERATORS for case in load_cases(operator.folder)]
+CASES = [(operator, case) for operator in OPERATORS for case in load_cases(operator.identifier)]
 
 
 @pytest.mark.parametrize(("operator", "case"), CASES, ids=[f"{o.name}: {c.name}" for o, c in CASES])

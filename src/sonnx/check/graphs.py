@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain, islice
 
 from sonnx.check.calls import check_node_call
-from sonnx.check.inference import UNTYPED, amended, inferred_types, node_call, node_operator
+from sonnx.check.inference import UNTYPED, amended, inferred_types, node_call
 from sonnx.model.call import Call
 from sonnx.model.graph import Graph, Node
 from sonnx.model.inline import Flat, flatten
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding, Rule
-from sonnx.operators import GENERAL_RULES, GRAPH_RULES
+from sonnx.model.tensor_type import Dialect
+from sonnx.operators import GENERAL_RULES, GRAPH_RULES, node_operator
 
 # Where these are broken, functions cannot be replaced by their bodies.
 _NOT_TO_BE_INLINED = {"graph.D12", "graph.D14"}
@@ -58,7 +59,7 @@ def _tensor_findings(flat: Flat) -> Iterator[Finding]:
     """Each tensor once, however many nodes use it."""
     graph = flat.graph
     users = _users(graph.nodes)
-    foreign = {name for node in graph.nodes if not _inferrable(node) for name in node.outputs}
+    foreign = {name for node in graph.nodes if not _inferrable(node, graph.dialect) for name in node.outputs}
     for name, location in _tensors(flat):
         kind = graph.types.get(name, UNTYPED)
         # Where alone has a rule of its own on sparse tensors; the general one leaves it to that.
@@ -71,8 +72,8 @@ def _tensor_findings(flat: Flat) -> Iterator[Finding]:
                 yield Finding(rule.identifier, rule.statement, "", broken.values, advice, rule.page, location)
 
 
-def _inferrable(node: Node) -> bool:
-    return node_operator(node) is not None or (node.operator == "Constant" and node.domain == "")
+def _inferrable(node: Node, dialect: Dialect) -> bool:
+    return node_operator(node, dialect) is not None or (node.operator == "Constant" and node.domain == "")
 
 
 def _advice(rule: Rule, location: Location, foreign: bool) -> str:
@@ -110,7 +111,7 @@ def _node_findings(flat: Flat) -> Iterator[Finding]:
     graph = flat.graph
     types = inferred_types(graph)
     for node, location in zip(graph.nodes, flat.locations, strict=True):
-        operator = node_operator(node)
+        operator = node_operator(node, graph.dialect)
         if operator is not None:
             call = node_call(operator, node, types, graph.data)
             found = check_node_call(operator, call, location)

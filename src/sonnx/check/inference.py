@@ -6,18 +6,13 @@ from typing import Any
 
 from sonnx.model.call import Call
 from sonnx.model.graph import Constant, Graph, Node
-from sonnx.model.operator import FillOperand, Operand, Operator, WriteAttribute
+from sonnx.model.operator import FillOperand, Operand, Operator, WriteAttribute, operand_names
 from sonnx.model.order import given_order
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators import NODE_OPERATORS
+from sonnx.operators import node_operator
 from sonnx.operators.shared.predicates import MOST_AXES
 
 UNTYPED = TensorType(None, None)
-
-
-def node_operator(node: Node) -> Operator | None:
-    """The operator of the profile that a node uses, if it uses one."""
-    return NODE_OPERATORS.get(node.operator) if node.domain == "" else None
 
 
 def node_call(
@@ -40,7 +35,7 @@ def _by_operand(
     operands: tuple[Operand, ...], names: tuple[str, ...], types: Mapping[str, TensorType]
 ) -> dict[str, TensorType]:
     """Types by operand name; what the operator does not have goes under its position."""
-    labels = [operand.name for operand in operands]
+    labels = operand_names(operands, len(names))
     surplus = [f"operand {index}" for index in range(len(labels), len(names))]
     present = {label: types.get(name, UNTYPED) for label, name in zip(labels, names, strict=False) if name}
     # A surplus one is surplus even where it is empty.
@@ -67,7 +62,7 @@ def inferred_types(graph: Graph) -> Mapping[str, TensorType]:
     types = dict(graph.types)
     for index in given_order(graph.nodes):
         node = graph.nodes[index]
-        operator = node_operator(node)
+        operator = node_operator(node, graph.dialect)
         if node.operator == "Constant" and node.domain == "" and len(node.outputs) == 1:
             value = node.attributes.get("value")
             if isinstance(value, Constant):

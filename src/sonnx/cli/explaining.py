@@ -19,7 +19,10 @@ from sonnx.report.rules import explanation, rules_table
 _FOLDERS = {
     "graph": "graph",
     "general": "general",
-    **{listed.folder: f"onnx/{listed.folder}" for listed in OPERATORS},
+    **{
+        listed.identifier.replace(".", "-"): f"{listed.contract.domain or 'onnx'}/{listed.folder}"
+        for listed in OPERATORS
+    },
 }
 
 

@@ -12,12 +12,13 @@ from sonnx.model.dtype import IEEE, DType
 from sonnx.model.graph import Graph, Node, Value
 from sonnx.model.inline import flatten
 from sonnx.model.location import Location
+from sonnx.model.operator import Operator, operand_names
 from sonnx.model.order import given_order, random_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, RealArray, describe, finish, hold, numpy_dtype
 from sonnx.numeric.environment import require_ieee
 from sonnx.numeric.real import real
-from sonnx.operators import NODE_OPERATORS
+from sonnx.operators import node_operator
 from sonnx.report.text import printable
 
 Domain = Literal["ieee", "real"]
@@ -28,6 +29,7 @@ DEFAULT_MEMORY = 4 * 2**30
 # A fraction takes about this much.
 _REAL_BYTES = 150
 _STRING_BYTES = 60
+_LIFTED = (*IEEE, DType.BFLOAT16)
 
 
 class InputError(ValueError):
@@ -90,7 +92,9 @@ def execute(
     uses = _uses(flat.graph)
     for number, index in enumerate(order, start=1):
         node = nodes[index]
-        results = _execute(node, tensors, settings, flat.graph.types)
+        operator = node_operator(node, graph.dialect)
+        assert operator is not None  # the graph conforms
+        results = _execute(operator, node, tensors, settings, flat.graph.types)
         tensors |= results
         if watch is not None:
             watch(Step(number, len(order), node, flat.locations[index], results))
@@ -123,12 +127,15 @@ def _last_used(node: Node, uses: Counter[str]) -> list[str]:
 
 
 def _execute(
-    node: Node, tensors: Mapping[str, Array], settings: Settings, types: Mapping[str, TensorType]
+    operator: Operator,
+    node: Node,
+    tensors: Mapping[str, Array],
+    settings: Settings,
+    types: Mapping[str, TensorType],
 ) -> dict[str, Array]:
     """Run the definition of one operator."""
-    operator = NODE_OPERATORS[node.operator]
-    operands = zip(operator.contract.inputs, node.inputs, strict=False)
-    arrays = {operand.name: tensors[name] for operand, name in operands if name}
+    operands = zip(operand_names(operator.contract.inputs, len(node.inputs)), node.inputs, strict=False)
+    arrays = {operand: tensors[name] for operand, name in operands if name}
     modes = [attribute.name for attribute in operator.contract.attributes if attribute.mode]
     attributes = {**node.attributes, **{name: getattr(settings, name) for name in modes}}
     with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
@@ -143,7 +150,7 @@ def _execute(
 
 def _held_as(dtype: DType | None, domain: Domain) -> DType | None:
     """In the real domain floats are real numbers; integers, booleans and text are exact already."""
-    return DType.REAL if domain == "real" and dtype in IEEE else dtype
+    return DType.REAL if domain == "real" and dtype in _LIFTED else dtype
 
 
 def require_inputs(values: Sequence[Value], inputs: Mapping[str, Any], domain: Domain) -> None:

@@ -32,3 +32,23 @@ INTEGERS = SIGNED + UNSIGNED
 # Types that operators of the profile move but never calculate with.
 MOVED = (DType.BOOL, DType.STRING, DType.BFLOAT16, DType.COMPLEX64, DType.COMPLEX128)
 ALL = (DType.REAL, *IEEE, *INTEGERS, *MOVED)
+
+# The same types as the XLA documents spell them (D-XLA-6); `real` and `string` have no name there.
+XLA_NAMES = {
+    DType.BOOL: "pred",
+    DType.INT8: "s8",
+    DType.INT16: "s16",
+    DType.INT32: "s32",
+    DType.INT64: "s64",
+    DType.UINT8: "u8",
+    DType.UINT16: "u16",
+    DType.UINT32: "u32",
+    DType.UINT64: "u64",
+    DType.FLOAT16: "f16",
+    DType.BFLOAT16: "bf16",
+    DType.FLOAT: "f32",
+    DType.DOUBLE: "f64",
+    DType.COMPLEX64: "c64",
+    DType.COMPLEX128: "c128",
+}
+XLA_TYPES = {name: dtype for dtype, name in XLA_NAMES.items()}

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sonnx.model.location import Kind, Location
-from sonnx.model.tensor_type import TensorType
+from sonnx.model.tensor_type import Dialect, TensorType
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -151,7 +151,8 @@ class Function:
     """A graph with names for its inputs, which stand for whatever a call gives.
 
     `attributes` must be given by a call; `defaults` holds the values of those that need not be, and
-    `repeated` names those that have two.
+    `repeated` names those that have two. `constants` are tensors whose elements the function itself holds; a
+    function of an ONNX file has none.
     """
 
     name: str
@@ -166,12 +167,14 @@ class Function:
     overload: str = ""
     notes: Notes = NO_NOTES
     repeated: tuple[str, ...] = ()
+    constants: tuple[Constant, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the form."""
         _texts(self, name=self.name, domain=self.domain, overload=self.overload)
         _tuples(
             self,
+            constants=(self.constants, Constant),
             inputs=(self.inputs, str),
             outputs=(self.outputs, str),
             nodes=(self.nodes, Node),
@@ -216,6 +219,7 @@ def _inside(outer: Location, kind: Kind, name: str, index: int | None = None, op
 class Graph:
     """A model as written: nodes, tensors, functions, and the operator sets it speaks of.
 
+    `dialect` says whose operators the nodes are: ONNX's, or the XLA operations of a computation.
     `source` is the file as the user named it, for messages; `values` are the types written for tensors
     between nodes; `extras` names parts of the file that the profile does not have. `metadata`,
     `documentation` and `provenance` are kept and mean nothing.
@@ -236,6 +240,7 @@ class Graph:
     documentation: str = ""
     graph_metadata: tuple[tuple[str, str], ...] = ()
     provenance: Provenance = Provenance()
+    dialect: Dialect = "onnx"
     # Of the file that the model was read from, for reports.
     file_sha256: str = field(default="", compare=False)
     file_size: int = field(default=0, compare=False)
@@ -280,7 +285,10 @@ class Graph:
         yield self.scope
         for function in self.functions:
             location = Location("function", function.name, operator=function.domain, file=self.source)
-            yield Scope(location, function.inputs, function.outputs, (), function.nodes, function.opsets)
+            constants = tuple(constant.name for constant in function.constants)
+            yield Scope(
+                location, function.inputs, function.outputs, constants, function.nodes, function.opsets
+            )
 
     def declarations(self) -> Iterator[tuple[str, TensorType, Location]]:
         """Every place where the model writes a type, with the tensor's name."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sonnx.model.graph import Function, Graph, Node, Reference, Value
+from sonnx.model.graph import Constant, Function, Graph, Node, Reference, Value
 from sonnx.model.location import Location
 from sonnx.model.names import Names
 from sonnx.model.order import a_cycle, given_order
@@ -73,7 +73,9 @@ def inlined_size(graph: Graph) -> tuple[int, int]:
     for index in given_order(_as_nodes(functions)):
         function = listed[index]
         size, depth = _size(function.nodes, sizes)
-        names = _many(function.inputs, function.outputs, function.values, function.defaults)
+        names = _many(
+            function.inputs, function.outputs, function.values, function.defaults, function.constants
+        )
         sizes[function.key] = max(1, size + names), depth
     return _size(graph.nodes, sizes)
 
@@ -101,6 +103,7 @@ class _Flattening:
     nodes: list[Node] = field(default_factory=list)
     locations: list[Location] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
+    constants: list[Constant] = field(default_factory=list)
     tensors: dict[str, Location] = field(default_factory=dict)
     claims: list[tuple[str, TensorType, Location]] = field(default_factory=list)
 
@@ -124,6 +127,9 @@ class _Flattening:
         for inner, outer in zip(function.outputs, node.outputs, strict=False):
             if outer and inner not in names:
                 names[inner] = outer
+        for constant in function.constants:
+            names[constant.name] = self.names.fresh(f"{prefix}{constant.name[:_LONGEST_NAME]}")
+            self.constants.append(replace(constant, name=names[constant.name]))
         untyped = set()
         for body in function.nodes:
             for name in body.outputs:
@@ -177,5 +183,11 @@ def flatten(graph: Graph) -> Flat:
     state = _Flattening(_defined(graph), Names(taken))
     for index, node in enumerate(graph.nodes):
         state.add(node, scope.node_location(index), "")
-    flat = replace(graph, nodes=tuple(state.nodes), values=(*graph.values, *state.values), functions=())
+    flat = replace(
+        graph,
+        nodes=tuple(state.nodes),
+        values=(*graph.values, *state.values),
+        constants=(*graph.constants, *state.constants),
+        functions=(),
+    )
     return Flat(flat, tuple(state.locations), state.tensors, tuple(state.claims))

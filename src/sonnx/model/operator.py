@@ -1,5 +1,6 @@
 """An operator: its signature, rules, shape rule, meaning and accuracy in one value."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,13 @@ class Operand:
     # Its elements decide a shape, so rules look at them: they must be known before anything runs.
     constant: bool = False
     variadic: bool = False
+
+
+def operand_names(operands: Sequence[Operand], count: int) -> list[str]:
+    """The names of operands by position; a variadic one X stands for X0, X1 and so on, up to `count`."""
+    names = [operand.name for operand in operands if not operand.variadic]
+    rest = range(count - len(names))
+    return names + [f"{operand.name}{m}" for operand in operands if operand.variadic for m in rest]
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,8 @@ class Contract:
     attributes: tuple[Attribute, ...]
     rules: tuple[Rule, ...]
     output_types: Callable[[Call], Mapping[str, TensorType]]
+    # "" is ONNX's own, "xla" that of the XLA operations; some names occur in both.
+    domain: str = ""
     # Operators that compare or calculate depend on the processor's arithmetic; those that move do not.
     uses_arithmetic: bool = False
 
@@ -121,10 +131,27 @@ class Operator:
 
     @property
     def name(self) -> str:
-        """The name in ONNX, such as `Clip`."""
-        return self.contract.name
+        """The name, such as `Clip`; with the domain where that is not ONNX's own, such as `xla.Clamp`."""
+        contract = self.contract
+        return f"{contract.domain}.{contract.name}" if contract.domain else contract.name
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What nodes name it by: the domain and the name there."""
+        return self.contract.domain, self.contract.name
+
+    @property
+    def identifier(self) -> str:
+        """What its rules begin with, such as `clip` or `xla.convert_element_type`."""
+        folder = self.folder
+        return f"{self.contract.domain}.{folder}" if self.contract.domain else folder
 
     @property
     def folder(self) -> str:
-        """The name of its folder, such as `clip`."""
-        return self.contract.name.lower()
+        """The name of its folder, such as `clip` or `convert_element_type`."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", self.contract.name).lower()
+
+    @property
+    def package(self) -> str:
+        """The package that holds everything about it."""
+        return f"sonnx.operators.{self.contract.domain or 'onnx'}.{self.folder}"

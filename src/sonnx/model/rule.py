@@ -54,7 +54,9 @@ class Rule:
 
 
 def _page(identifier: str) -> str:
-    return f"operators/{identifier.split('.', maxsplit=1)[0]}.md#{identifier.lower().replace('.', '-')}"
+    owner, *rest = identifier.split(".")
+    name = f"{owner}-{rest[0]}" if owner == "xla" else owner
+    return f"operators/{name}.md#{identifier.lower().replace('.', '-')}"
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,17 @@
 """What is known of a tensor without its data: element type, shape, denotation, storage."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
+from typing import Literal
 
-from sonnx.model.dtype import DType
+from sonnx.model.dtype import XLA_NAMES, XLA_TYPES, DType
 
 # A size that is not a number is a symbol of the model ("batch") or unknown (None).
 Size = int | str | None
+# Whose spelling of element types a text uses.
+Dialect = Literal["onnx", "xla"]
 
 _LONGEST_NAME = 80
 
@@ -25,6 +28,7 @@ class TensorType:
     denotation: tuple[str, ...] | None = None
     # How the caller spelled a type that is not one of the profile's, for messages.
     foreign: str | None = None
+    dialect: Dialect = field(default="onnx", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Take a type by its spelling and sizes in a list; anything else that is no type is refused."""
@@ -37,7 +41,7 @@ class TensorType:
     def __str__(self) -> str:
         """Print the form that messages and examples use, such as `float[1,3,8,8]`."""
         head = "sparse " if self.sparse else ""
-        name = self.foreign or (self.dtype.value if self.dtype else "?")
+        name = self.foreign or (self.spell(self.dtype) if self.dtype else "?")
         sizes = (
             ""
             if self.shape is None
@@ -45,6 +49,10 @@ class TensorType:
         )
         axes = "" if self.denotation is None else f" as {','.join(map(_cut, self.denotation))}"
         return f"{head}{name}{sizes}{axes}"
+
+    def spell(self, dtype: DType) -> str:
+        """An element type as the documents spell it to which this type belongs."""
+        return XLA_NAMES.get(dtype, dtype.value) if self.dialect == "xla" else dtype.value
 
     @cached_property
     def extents(self) -> tuple[int | None, ...] | None:
@@ -68,18 +76,19 @@ def _cut(name: str) -> str:
 
 
 def tensor_type(text: str) -> TensorType:
-    """Read the form that `str(TensorType)` prints: `float[1,3,8,8]`, `real[]`, `?[batch,3]`."""
+    """Read the form that `str(TensorType)` prints: `float[1,3,8,8]`, `f32[3]`, `real[]`, `?[batch,3]`."""
     match = _TEXT.fullmatch(text) if isinstance(text, str) else None
     if match is None or re.search(r"\[,|,,|,\]|\d{20}", text):
         raise ValueError(f"not a tensor type: {str(text)[:60]!r}; write for example float[1,3,8,8]")
     name, shape, axes = match["dtype"], match["shape"], match["axes"]
-    known = name in set(DType)
+    dtype = XLA_TYPES.get(name) or (DType(name) if name in set(DType) else None)
     return TensorType(
-        dtype=DType(name) if known else None,
+        dtype=dtype,
         shape=None if shape is None else tuple(_size(s) for s in shape[1:-1].split(",") if s),
         sparse=match["sparse"] is not None,
         denotation=None if axes is None else tuple(axes.split(",")),
-        foreign=None if known or name == "?" else name,
+        foreign=None if dtype or name == "?" else name,
+        dialect="xla" if name in XLA_TYPES else "onnx",
     )
 
 

@@ -16,7 +16,7 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.changes import Change
 from sonnx.normalize.types import Symbols, closed
 from sonnx.numeric.arrays import held_type
-from sonnx.operators import EXPAND, NODE_OPERATORS
+from sonnx.operators import EXPAND, node_operator
 from sonnx.operators.shared.predicates import written
 
 _OPEN = TensorType(None, None)
@@ -83,7 +83,7 @@ def _gone_through(graph: Graph, symbols: Symbols) -> tuple[Graph, list[Change]]:
     work, scope = _Work.of(graph, symbols), graph.scope
     for index, node in enumerate(graph.nodes):
         location = scope.node_location(index)
-        operator = NODE_OPERATORS.get(node.operator) if node.domain == "" else None
+        operator = node_operator(node, graph.dialect)
         if operator is None:
             work.nodes.append(node)
         else:

@@ -6,36 +6,36 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.model.dtype import IEEE, INTEGERS, DType
+from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import describe, numpy_dtype, type_name
 from sonnx.numeric.real import real
-from sonnx.numeric.rounding import FORMATS, nearest
+from sonnx.numeric.rounding import FORMATS, nearest_bits, number
 
 _HEX = re.compile(
     r"[-+]?0[xX](?P<whole>[0-9a-fA-F]+)(\.(?P<part>[0-9a-fA-F]*))?([pP](?P<exponent>[-+]?[0-9]+))?"
 )
-_NAN = re.compile(r"(?P<sign>[-+]?)nan(\((?P<bits>0x[0-9a-fA-F]+)\))?")
+_NAN = re.compile(r"[-+]?nan(\((?P<bits>0x[0-9a-fA-F]+)\))?")
 # No format reaches exponents of five digits; larger ones would only fill the memory.
 _EXPONENT_DIGITS = 5
 
 
 def format_float(value: Any) -> str:
-    """Write a float16, float or double as a literal that reads back to the same bits.
+    """Write a float16, bfloat16, float or double as a literal that reads back to the same bits.
 
     Finite values are hexadecimal floats as in C99 (`0x1.8p+3`); a NaN shows its fraction field.
     """
-    kind, number = describe(value)
-    if number is None or kind.dtype not in IEEE or number.shape != ():
-        raise ValueError(f"format_float: needs one float16, float or double, got {kind}")
+    kind, array = describe(value)
+    if array is None or kind.dtype not in FORMATS or array.shape != ():
+        raise ValueError(f"format_float: needs one float16, bfloat16, float or double, got {kind}")
     form = FORMATS[kind.dtype]
-    bits = int(number.view(form.held_as))
-    fraction = bits & ((1 << (form.precision - 1)) - 1)
-    sign = "-" if bits >> (8 * number.dtype.itemsize - 1) else ""
-    if np.isnan(number):
+    bits = int(array.view(form.held_as))
+    sign = "-" if bits & form.sign_bit else ""
+    magnitude = bits & (form.sign_bit - 1)
+    exponent, fraction = divmod(magnitude, 1 << (form.precision - 1))
+    if magnitude > form.infinity:
         return f"{sign}nan({fraction:#x})"
-    if np.isinf(number):
+    if magnitude == form.infinity:
         return f"{sign}inf"
-    exponent = (bits >> (form.precision - 1)) & ((1 << (number.dtype.itemsize * 8 - form.precision)) - 1)
     return sign + _hexadecimal(fraction, exponent, form.precision, form.emin)
 
 
@@ -61,7 +61,7 @@ def parse_literal(text: str, dtype: str) -> Any:
     dtype = DType(dtype)
     if dtype is DType.REAL:
         return real(text)[()]
-    if dtype in IEEE:
+    if dtype in FORMATS:
         return _parse_float(text, dtype)
     if dtype in INTEGERS:
         return _parse_integer(text, dtype)
@@ -82,17 +82,16 @@ def _parse_integer(text: str, dtype: DType) -> Any:
 
 
 def _parse_float(text: str, dtype: DType) -> Any:
-    special = {"inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
-    if text in special:
-        return numpy_dtype(dtype).type(special[text])
-    if match := _NAN.fullmatch(text):
-        return _nan(match["sign"] == "-", match["bits"], dtype)
-    match = _HEX.fullmatch(text)
-    value: Any = _hex_value(text, match) if match else real(text)[()]
+    form = FORMATS[dtype]
     # A literal with a minus sign that is or rounds to zero is the negative zero.
     negative = text.lstrip().startswith("-")
-    number: Any = nearest(abs(value), dtype)
-    return -number if negative else number
+    if text in ("inf", "+inf", "-inf"):
+        return number(form.infinity, dtype, negative=negative)
+    if match := _NAN.fullmatch(text):
+        return number(_nan(match["bits"], dtype), dtype, negative=negative)
+    match = _HEX.fullmatch(text)
+    value: Any = _hex_value(text, match) if match else real(text)[()]
+    return number(nearest_bits(abs(value), form), dtype, negative=negative)
 
 
 def _hex_value(text: str, match: re.Match[str]) -> Fraction:
@@ -102,15 +101,14 @@ def _hex_value(text: str, match: re.Match[str]) -> Fraction:
     return Fraction(int(match["whole"] + part, 16)) * Fraction(2) ** (int(exponent) - 4 * len(part))
 
 
-def _nan(negative: bool, fraction: str | None, dtype: DType) -> Any:
+def _nan(fraction: str | None, dtype: DType) -> int:
     form = FORMATS[dtype]
-    quiet = 1 << (form.precision - 2)
-    field = quiet if fraction is None else int(fraction, 16)
+    if fraction is None:
+        return form.infinity | 1 << (form.precision - 2)
+    field = int(fraction, 16)
     if not 0 < field < 1 << (form.precision - 1):
         raise ValueError(
-            f"nan({fraction}) is no NaN of {dtype}: its fraction has {form.precision - 1} bits, not all 0"
+            f"nan({fraction[:40]}) is no NaN of {dtype}: its fraction has {form.precision - 1} bits, "
+            "not all 0"
         )
-    exponent = form.emax - form.emin + 2
-    bits = (exponent << (form.precision - 1)) | field
-    bits |= int(negative) << (8 * form.held_as.itemsize - 1)
-    return np.array(bits, form.held_as).view(numpy_dtype(dtype))[()]
+    return form.infinity | field

@@ -5,14 +5,24 @@ from math import prod
 
 import numpy as np
 
-from sonnx.model.dtype import DType
+from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array, numpy_dtype
+from sonnx.numeric.convert import convert
 from sonnx.numeric.exact import exact_sum_of_products
 from sonnx.numeric.fused import fma
 from sonnx.numeric.windows import Windows
 
 # The type that holds the running sum, and the products (D-CONV-6).
-ACCUMULATOR = {DType.FLOAT16: DType.FLOAT, DType.FLOAT: DType.FLOAT, DType.DOUBLE: DType.DOUBLE}
+ACCUMULATOR = {
+    DType.FLOAT16: DType.FLOAT,
+    DType.BFLOAT16: DType.FLOAT,
+    DType.FLOAT: DType.FLOAT,
+    DType.DOUBLE: DType.DOUBLE,
+    # Integers wrap modulo 2^n, which is what NumPy does with them (D-XLA-5).
+    **{dtype: dtype for dtype in INTEGERS},
+}
+
+_FUSED = (DType.BFLOAT16, DType.FLOAT, DType.DOUBLE)
 
 # Elements of running sums handled at a time: they and their products stay in the cache.
 _BLOCK = 2**18
@@ -27,16 +37,16 @@ def sum_of_products(
 
     Axes: x (batch, channel, …), each window (batch, group, positions…), weights (group, channel, k),
     start (group, channel), result (batch, group, channel, positions…). `accumulate` is `separate` (round
-    the product, then the sum) or `fused` (round once); over the reals there is nothing to round.
+    the product, then the sum) or `fused` (round once); over the reals and on integers nothing is rounded.
     """
     if dtype is DType.REAL:
         return exact_sum_of_products(x, windows, weights, start)
     held = numpy_dtype(ACCUMULATOR[dtype])
-    # The product of two float16 is exact in float, so there both modes are one.
-    fused = accumulate == "fused" and dtype is not DType.FLOAT16
+    # The product of two float16 is exact in float, so there both modes are one; as on integers.
+    fused = accumulate == "fused" and dtype in _FUSED
     with np.errstate(all="ignore"):
         total = _fold(x.astype(held, copy=False), windows, weights.astype(held), start.astype(held), fused)
-        return total.astype(numpy_dtype(dtype), copy=False)
+        return convert(total, ACCUMULATOR[dtype], dtype)
 
 
 def _fold(x: Array, windows: Windows, weights: Array, start: Array, fused: bool) -> Array:

@@ -1,4 +1,4 @@
-"""IEEE formats, and the one rounding all of them use: to nearest, ties to even (D-ALL-4)."""
+"""Binary float formats, and the one rounding all of them use: to nearest, ties to even (D-ALL-4)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sonnx.model.dtype import DType
-from sonnx.numeric.arrays import numpy_dtype
+from sonnx.numeric.arrays import Array, numpy_dtype
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,39 @@ class Format:
         """The largest finite number."""
         return (2 - 2 * self.unit_roundoff) * Fraction(2) ** self.emax
 
+    @property
+    def infinity(self) -> int:
+        """The encoding of +∞: the exponent field full of ones; NaNs follow it."""
+        return (self.emax - self.emin + 2) << (self.precision - 1)
+
+    @property
+    def sign_bit(self) -> int:
+        """The encoding of -0."""
+        return 1 << (8 * self.held_as.itemsize - 1)
+
 
 FORMATS = {
     DType.FLOAT16: Format(11, -14, 15, np.dtype(np.uint16)),
+    DType.BFLOAT16: Format(8, -126, 127, np.dtype(np.uint16)),
     DType.FLOAT: Format(24, -126, 127, np.dtype(np.uint32)),
     DType.DOUBLE: Format(53, -1022, 1023, np.dtype(np.uint64)),
 }
 
+# Where significands of `nearest_bits_of` have their leading bit: two places are left above it, so that
+# half a unit can be added, and every shift that matters is below 64.
+LEADING = 61
+
 
 def nearest(value: Fraction, dtype: DType) -> Any:
     """Round a real number to the type, once; beyond the largest finite number to infinity."""
-    magnitude = nearest_bits(abs(value), FORMATS[dtype])
-    number: Any = np.array(magnitude, FORMATS[dtype].held_as).view(numpy_dtype(dtype))[()]
-    return -number if value < 0 else number
+    return number(nearest_bits(abs(value), FORMATS[dtype]), dtype, negative=value < 0)
+
+
+def number(magnitude: int, dtype: DType, *, negative: bool) -> Any:
+    """The number with this sign and this encoding of its magnitude; any bits will do, also those of a NaN."""
+    form = FORMATS[dtype]
+    bits = magnitude | form.sign_bit if negative else magnitude
+    return np.array(bits, form.held_as).view(numpy_dtype(dtype))[()]
 
 
 def nearest_bits(magnitude: Fraction, form: Format) -> int:
@@ -64,5 +84,26 @@ def nearest_bits(magnitude: Fraction, form: Format) -> int:
     # into the exponent field by itself.
     fields = max(exponent, emin) - emin
     bits = (fields << (precision - 1)) + significand
-    infinity = (form.emax - emin + 2) << (precision - 1)
-    return min(bits, infinity)
+    return min(bits, form.infinity)
+
+
+def nearest_bits_of(significand: Array, exponent: Array, form: Format) -> Array:
+    """The encodings (uint64) of the numbers nearest to significand · 2^(exponent - 61), element by element.
+
+    It mirrors `nearest_bits` in integer arithmetic on arrays. Significands (uint64) lie in [2^61, 2^62), or
+    are 0 with an exponent (int64) of at most `emin`. What was cut off below a significand's last bit must be
+    noted by that bit being 1: no format keeps it, so that it only tells more than a tie from a tie.
+    """
+    below = form.emin - exponent
+    places: Any = np.uint64(LEADING + 1 - form.precision)
+    if (below > 0).any():
+        drop = LEADING + 1 - form.precision + np.where(below > 0, below, 0)
+        # After 63 places and after any larger number of them, less than half a unit is left.
+        places = np.where(drop > 63, 63, drop).view(np.uint64)
+    one = np.uint64(1)
+    odd = (significand >> places) & one
+    rounded = (significand + (odd + ((one << (places - one)) - one))) >> places
+    fields = np.where(below < 0, -below, 0).view(np.uint64)
+    bits = (fields << np.uint64(form.precision - 1)) + rounded
+    infinity = np.uint64(form.infinity)
+    return np.where(bits > infinity, infinity, bits)

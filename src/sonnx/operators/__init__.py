@@ -1,4 +1,4 @@
-"""The operators of the profile and all rules."""
+"""The operators and all rules."""
 
 from sonnx.model.rule import AnyRule, Rule
 from sonnx.operators.catalogue import (
@@ -7,8 +7,11 @@ from sonnx.operators.catalogue import (
     CONV,
     EXPAND,
     NODE_OPERATORS,
+    ONNX_OPERATORS,
     OPERATORS,
     WHERE,
+    XLA_OPERATORS,
+    node_operator,
     operator,
 )
 from sonnx.operators.general.contract import RULES as GENERAL_RULES
@@ -22,9 +25,12 @@ __all__ = [
     "GENERAL_RULES",
     "GRAPH_RULES",
     "NODE_OPERATORS",
+    "ONNX_OPERATORS",
     "OPERATORS",
     "WHERE",
+    "XLA_OPERATORS",
     "call_rules",
+    "node_operator",
     "operator",
     "rules",
 ]

@@ -34,6 +34,10 @@ def _attributes_given(call: Call) -> Broken | None:
     return Broken(tuple(Shown(name, "absent") for name in missing), f"write {names} explicitly")
 
 
+def _converted_tuple(call: Call, tensor: TensorType) -> bool:
+    return call.operator == "xla.ConvertElementType" and (tensor.foreign or "").endswith("tuple")
+
+
 # A sparse tensor is refused as such, whatever its elements are.
 
 
@@ -41,7 +45,9 @@ def _typed(call: Call) -> Broken | None:
     vague = tuple(
         Shown(name, str(tensor))
         for name, tensor in _tensors(call)
-        if not tensor.sparse and (tensor.sizes is None or (tensor.dtype is None and tensor.foreign is None))
+        # ConvertElementType has a rule of its own for tuples.
+        if not (tensor.sparse or _converted_tuple(call, tensor))
+        and (tensor.sizes is None or (tensor.dtype is None and tensor.foreign is None))
     )
     advice = "give an array with an explicit dtype, or sonnx.real([...]) for exact numbers"
     return Broken(vague, advice) if vague else None

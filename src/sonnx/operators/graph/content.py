@@ -11,7 +11,7 @@ from sonnx.model.inline import DEEPEST_CALL, MOST_NODES, flatten, inlined_size, 
 from sonnx.model.location import Location
 from sonnx.model.rule import Fault, Shown
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.catalogue import NODE_OPERATORS
+from sonnx.operators.catalogue import NODE_OPERATORS, node_operator
 from sonnx.operators.graph.structure import function_location, shown_name
 from sonnx.operators.shared.predicates import LONGEST_TEXT, MOST_AXES, MOST_ELEMENTS, written_elements
 
@@ -71,7 +71,7 @@ def operators_known(graph: Graph) -> Iterator[Fault]:
     for location, node in _operators(graph):
         if _is_random(node) or _subgraphs(node):
             continue  # these have rules of their own
-        if node.domain == "" and node.overload == "" and node.operator in NODE_OPERATORS:
+        if node.overload == "" and node_operator(node, graph.dialect) is not None:
             continue
         name = ".".join(filter(None, (node.domain, node.operator, node.overload)))
         yield Fault(location, (Shown("operator", name[:LONGEST_TEXT]),), _IN_ITS_PLACE.get(name, _NOTHING))
@@ -129,7 +129,7 @@ def _covered(scope: Scope) -> Iterator[Fault]:
         yield Fault(scope.location, shown, advice)
         return
     for index, node in enumerate(scope.nodes):
-        op = NODE_OPERATORS.get(node.operator) if node.domain == "" else None
+        op = node_operator(node, "onnx")
         if op is not None and node.version not in op.contract.versions:
             known = " and ".join(map(str, op.contract.versions))
             version = "unknown" if node.version is None else str(node.version)

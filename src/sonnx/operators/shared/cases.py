@@ -12,6 +12,7 @@ from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import Array, hold, numpy_dtype
 from sonnx.numeric.bits import NanRule
+from sonnx.numeric.convert import PART
 from sonnx.numeric.literals import parse_literal
 
 
@@ -53,9 +54,10 @@ class Case:
     page: bool
 
 
-def load_cases(folder: str) -> tuple[Case, ...]:
-    """Read the cases of the operator in a folder of `sonnx.operators.onnx`."""
-    text = files(f"sonnx.operators.onnx.{folder}").joinpath("cases.toml").read_text(encoding="utf-8")
+def load_cases(identifier: str) -> tuple[Case, ...]:
+    """Read the cases of an operator, such as `clip` or `xla.clamp`."""
+    folder = identifier if identifier.startswith("xla.") else f"onnx.{identifier}"
+    text = files(f"sonnx.operators.{folder}").joinpath("cases.toml").read_text(encoding="utf-8")
     return tuple(map(_case, tomllib.loads(text)["case"]))
 
 
@@ -88,4 +90,7 @@ def leaves(values: Any) -> Iterator[Any]:
 def _element(leaf: Any, dtype: DType) -> Any:
     if dtype in (DType.BOOL, DType.STRING):
         return leaf
+    if dtype in PART:  # written as "(real, imaginary)"
+        parts = [parse_literal(part.strip(), PART[dtype]) for part in leaf.strip("()").split(",")]
+        return np.array(parts).view(numpy_dtype(dtype))[0]
     return parse_literal(str(leaf), dtype)

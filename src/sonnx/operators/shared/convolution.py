@@ -1,4 +1,4 @@
-"""The convolution of any number of spatial axes: output sizes, padding, windows, and the sum itself."""
+"""The convolution of any number of spatial axes: output sizes, base area, windows, and the sum itself."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,31 +14,66 @@ from sonnx.numeric.windows import Windows
 
 @dataclass(frozen=True)
 class Axis:
-    """How a kernel of `kernel` taps slides along one spatial axis."""
+    """How a kernel of `kernel` taps slides along one spatial axis.
+
+    `begin` and `end` count the zeros put before and after the input, negative where elements are taken away;
+    `base_dilation` is the distance of the input's elements once zeros have been put between them.
+    """
 
     kernel: int
     stride: int
     dilation: int
     begin: int
     end: int
+    base_dilation: int = 1
 
     @property
     def extent(self) -> int:
         """The length of input that one position of the kernel spans."""
         return self.dilation * (self.kernel - 1) + 1
 
+    def padded_size(self, size: int) -> int:
+        """The length that the kernel slides along: dilated first, then padded; never less than nothing."""
+        dilated = self.base_dilation * (size - 1) + 1 if size else 0
+        return max(dilated + self.begin + self.end, 0)
+
     def output_size(self, size: int) -> int:
         """The number of positions on an input of `size` (D-CONV-1); 0 or less where it does not fit."""
-        return (size + self.begin + self.end - self.extent) // self.stride + 1
+        return (self.padded_size(size) - self.extent) // self.stride + 1
+
+    def same_total(self, size: int) -> int:
+        """The zeros that an input needs for ceil(size / stride) positions (D-CONV-8, D-XLA-4)."""
+        positions = -(-size // self.stride)
+        return max((positions - 1) * self.stride + self.extent - size, 0)
+
+
+def output_sizes(sizes: Sequence[int], axes: Sequence[Axis]) -> tuple[int, ...]:
+    """The positions along every axis, none where the kernel does not fit."""
+    return tuple(max(axis.output_size(size), 0) for size, axis in zip(sizes, axes, strict=True))
 
 
 def pad(X: Array, axes: Sequence[Axis], dtype: DType) -> Array:
-    """Insert zeros before and after every spatial axis; they take part in the sum (D-CONV-5)."""
-    sizes = [size + axis.begin + axis.end for size, axis in zip(X.shape[2:], axes, strict=True)]
+    """Insert zeros between, before and after elements; they take part in the sum (D-CONV-5, D-XLA-5)."""
+    pairs = list(zip(X.shape[2:], axes, strict=True))
+    sizes = [axis.padded_size(size) for size, axis in pairs]
     padded = np.full((*X.shape[:2], *sizes), zero(dtype), dtype=X.dtype)
-    inner = [slice(axis.begin, axis.begin + size) for size, axis in zip(X.shape[2:], axes, strict=True)]
-    padded[(slice(None), slice(None), *inner)] = X
+    places = [_places(size, axis) for size, axis in pairs]
+    everything = (slice(None), slice(None))
+    into, taken = (tuple(place[part] for place in places) for part in (0, 1))
+    padded[everything + into] = X[everything + taken]
     return padded
+
+
+def _places(size: int, axis: Axis) -> tuple[slice, slice]:
+    """Where an input's elements lie in the padded one, and which of them are not taken away."""
+    step = axis.base_dilation
+    # Element i lies at begin + i·step; those from 0 up to the padded size remain.
+    first = max(0, -(axis.begin // step))
+    last = min(size, -((axis.begin - axis.padded_size(size)) // step))
+    if last <= first:
+        return slice(0, 0), slice(0, 0)
+    start = axis.begin + first * step
+    return slice(start, start + (last - first - 1) * step + 1, step), slice(first, last)
 
 
 def windows(axes: Sequence[Axis], positions: tuple[int, ...], group: int) -> Windows:
@@ -58,7 +93,7 @@ def windows(axes: Sequence[Axis], positions: tuple[int, ...], group: int) -> Win
 def _along(tap: int, axis: Axis, count: int) -> slice:
     """What one tap of the kernel meets: position p·stride + tap·dilation for every output position p."""
     first = tap * axis.dilation
-    return slice(first, first + (count - 1) * axis.stride + 1, axis.stride)
+    return slice(first, first + (count - 1) * axis.stride + 1, axis.stride) if count else slice(0, 0)
 
 
 def convolve(
@@ -66,7 +101,7 @@ def convolve(
 ) -> Array:
     """Y[b,c,p] = B[c] + Σ_channel Σ_tap padded X[b,channel,p·stride+tap·dilation] · W[c,channel,tap]."""
     out_channels = W.shape[0]
-    positions = tuple(axis.output_size(size) for size, axis in zip(X.shape[2:], axes, strict=True))
+    positions = output_sizes(X.shape[2:], axes)
     Y = sum_of_products(
         pad(X, axes, dtype),
         windows(axes, positions, group),

@@ -118,7 +118,8 @@ def one_of(name: str, types: Sequence[DType]) -> Predicate:
         operand = known(call, name)
         if operand is None or operand.dtype in types:
             return None
-        return Broken(show(call, name), f"give `{name}` one of the types {', '.join(types)}")
+        names = ", ".join(map(operand.spell, types))
+        return Broken(show(call, name), f"give `{name}` one of the types {names}")
 
     return predicate
 
@@ -132,10 +133,14 @@ def same_type(name: str, reference: str) -> Predicate:
             return None
         return Broken(
             show(call, name, reference),
-            f"give `{name}` the type {other.dtype}; no operand is converted",
+            f"give `{name}` the type {_spelled(other)}; no operand is converted",
         )
 
     return predicate
+
+
+def _spelled(kind: TensorType) -> str:
+    return kind.spell(kind.dtype) if kind.dtype else "?"
 
 
 def declared_type(output: str, reference: str) -> Predicate:
@@ -147,7 +152,7 @@ def declared_type(output: str, reference: str) -> Predicate:
             return None
         return Broken(
             (Shown(output, str(declared), "declared"), *show(call, reference)),
-            f"declare `{output}` with type {operand.dtype}",
+            f"declare `{output}` with type {_spelled(operand)}",
         )
 
     return predicate

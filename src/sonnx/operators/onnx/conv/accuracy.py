@@ -1,137 +1,17 @@
-"""How far an IEEE convolution may lie from the exact one.
-
-Notation: n terms, u the unit roundoff and η the smallest positive number of the accumulator. A rounded
-product is x·w·(1+δ) + ε and a rounded sum s·(1+δ), with |δ| ≤ u and |ε| ≤ η/2 (ε only where the product
-is subnormal; sums are exact there). A fused step is (s + x·w)·(1+δ) + ε, with ε only where its result is
-subnormal. Either way there is at most one ε per term. A product that passes through e roundings in all is
-therefore off by at most ((1+u)^e - 1)·|x·w|, and every ε by at most η/2·(1+u)^n. How large e is depends on
-the order:
-
-- specified order: the k-th product (from 1) is rounded itself (not if fused) and in n-k+1 sums, the bias
-  in n sums; without a bias the first rounded product is added to 0, which rounds nothing;
-- any order, any bracketing, with or without fused steps: a product passes at most n+1 roundings, or n
-  without a bias, and the bias at most n.
-
-float16 multiplies exactly in float, so its products have neither δ nor ε; its result is rounded once more.
-(Without a bias its first sum is exact too, which the bound does not use.)
-"""
+"""How far an IEEE convolution may lie from the exact one: the analysis that all convolutions share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from sonnx.model.dtype import DType
-from sonnx.numeric.arrays import Array, held_type, numpy_dtype
-from sonnx.numeric.products import ACCUMULATOR
-from sonnx.numeric.rounding import FORMATS
+from sonnx.numeric.arrays import Array
 from sonnx.operators.onnx.conv.meaning import sliding
-from sonnx.operators.shared.convolution import convolve
-from sonnx.operators.shared.moved import no_error
-
-_DOUBLE = FORMATS[DType.DOUBLE]
-
-
-@dataclass(frozen=True)
-class _Sum:
-    """One convolution as seen by its error analysis, in doubles."""
-
-    X: Array
-    W: Array
-    B: Array | None
-    attributes: Mapping[str, Any]
-
-    @property
-    def terms(self) -> int:
-        return int(np.prod(self.W.shape[1:], dtype=np.int64))
-
-    def magnitude(self, per_term: Array, of_bias: float) -> Array:
-        """An upper bound of Σ_k per_term[k]·|x_k·w_k| + of_bias·|b|, rounding of this sum included."""
-        # A zero weight stays zero: next to it, the least positive double is not negligible times a large x.
-        scaled = np.abs(self.W) * per_term.reshape(self.W.shape[1:])
-        weights = np.where(self.W == 0, 0.0, _up(scaled))
-        start = np.zeros(len(self.W)) if self.B is None else _up(np.abs(self.B) * of_bias)
-        total = self.convolve(np.abs(self.X), weights, start, DType.DOUBLE)
-        # Every product and sum above may have been rounded down, once each.
-        lost = self.terms * float(_DOUBLE.smallest)
-        return _up(_up(total + lost) * (1 + (self.terms + 4) * 2.0**-52))
-
-    def convolve(self, X: Array, W: Array, B: Array, dtype: DType) -> Array:
-        axes, group = sliding(self.W, self.attributes), int(self.attributes["group"])
-        return convolve(X, W, B, axes, group, dtype, "separate")
+from sonnx.operators.shared.convolution_accuracy import convolution_bound
 
 
 def error_bound(
     inputs: Mapping[str, Array], attributes: Mapping[str, Any], order: str
 ) -> Mapping[str, Array]:
     """Bound |IEEE result - exact result| for each element; +inf where the result may be no finite number."""
-    dtype = held_type(inputs["X"])
-    if dtype is DType.REAL:
-        X, W = inputs["X"], inputs["W"]
-        axes = zip(X.shape[2:], sliding(W, attributes), strict=True)
-        return {"Y": no_error((len(X), len(W), *(axis.output_size(size) for size, axis in axes)))}
-    with np.errstate(all="ignore"):
-        X, W = (inputs[name].astype(np.float64) for name in ("X", "W"))
-        B = inputs["B"].astype(np.float64) if "B" in inputs else None
-        return {"Y": _bound(_Sum(X, W, B, attributes), dtype, order)}
-
-
-def _bound(sums: _Sum, dtype: DType, order: str) -> Array:
-    form = FORMATS[ACCUMULATOR[dtype]]
-    u, n = float(form.unit_roundoff), sums.terms
-    exact_products = dtype is DType.FLOAT16
-    if n == 0:  # the result is the bias
-        bias = np.zeros(len(sums.W)) if sums.B is None else sums.B
-        return np.where(np.isfinite(sums.convolve(sums.X, sums.W, bias, DType.DOUBLE)), 0.0, np.inf)
-    sizes = sums.magnitude(np.ones(n), 1.0)
-    of_terms, of_bias = _growth(_roundings(sums, order, exact_products), u), _growth(np.array([n]), u)
-    # Factors of at most 1 keep the sum from overflowing where the result does not. They are taken of the
-    # same number for every order, so that roundings here never put one order above another.
-    most = _growth(np.array([n + 1]), u)[0]
-    relative = _up(sums.magnitude(_up(of_terms / most), _up(of_bias / most)[0]) * _up(most * u))
-    # n·η/2·(1+u)^n, in this order: η/2 itself is no double where the accumulator is one.
-    halves = 0.0 if exact_products else n / 2 * float(np.exp(n * u)) * (1 + 2.0**-40)
-    bound = _up(relative + _up(np.asarray(halves * float(form.smallest))))
-    # No partial sum is larger than the sum of all magnitudes and the error so far.
-    peak = _up(sizes + bound)
-    finite = peak <= float(form.largest)
-    if dtype is DType.FLOAT16:
-        bound, fits = _last_rounding(sums, bound)
-        finite &= fits
-    return np.where(finite, bound, np.inf)
-
-
-def _roundings(sums: _Sum, order: str, exact_products: bool) -> Array:
-    """How many roundings each product passes through, itself included."""
-    n = sums.terms
-    if order == "any":
-        return np.full(n, n + (sums.B is not None), np.float64)
-    own = 0 if exact_products or sums.attributes["accumulate"] == "fused" else 1
-    counts = own + np.arange(n, 0, -1, dtype=np.float64)
-    if sums.B is None:
-        counts[:own] -= 1
-    return counts
-
-
-def _growth(counts: Array, u: float) -> Array:
-    """An upper bound of ((1+u)^e - 1) / u for e ≥ 1, so at least 1: e·(1+u)^(e-1) ≤ e·exp(e·u)."""
-    return np.asarray(counts * np.exp(counts * u) * (1 + 2.0**-40))
-
-
-def _last_rounding(sums: _Sum, bound: Array) -> tuple[Array, Array]:
-    """Add the rounding of the accumulator to float16; tell where its result stays finite."""
-    form, held = FORMATS[DType.FLOAT16], numpy_dtype(ACCUMULATOR[DType.FLOAT16])
-    start = np.zeros(len(sums.W)) if sums.B is None else sums.B
-    total = sums.convolve(sums.X.astype(held), sums.W.astype(held), start.astype(held), DType.FLOAT)
-    # The exact result is within `bound` of this sum, and any other order's sum within `bound` of that.
-    largest = _up(np.abs(total.astype(np.float64)) + 2 * bound)
-    step = _up(largest * float(form.unit_roundoff))
-    least = float(form.smallest / 2)
-    rounding = np.where(step > least, step, least)
-    return _up(bound + rounding), largest <= float(form.largest)
-
-
-def _up(values: Array) -> Array:
-    """The next larger double: above the true value of the one operation that made it."""
-    return np.nextafter(values, np.inf)
+    X, W, B = inputs["X"], inputs["W"], inputs.get("B")
+    axes, group = sliding(W, attributes), int(attributes["group"])
+    return {"Y": convolution_bound(X, W, B, axes, group, attributes["accumulate"], order)}

@@ -20,16 +20,10 @@ def resolve(
             f"auto_pad = {auto_pad!r} stands for no pads; there are SAME_UPPER, SAME_LOWER, VALID"
         )
     totals = [
-        _total(size, Axis(taps, stride, dilation, 0, 0)) if auto_pad != VALID else 0
+        Axis(taps, stride, dilation, 0, 0).same_total(size) if auto_pad != VALID else 0
         for size, taps, stride, dilation in zip(sizes, kernel, strides, dilations, strict=True)
     ]
     smaller = [total // 2 for total in totals]
     larger = [total - half for total, half in zip(totals, smaller, strict=True)]
     # The odd element goes to the end for SAME_UPPER and to the beginning for SAME_LOWER.
     return (*smaller, *larger) if auto_pad == SAME_UPPER else (*larger, *smaller)
-
-
-def _total(size: int, axis: Axis) -> int:
-    """Zeros needed so that the output has ceil(size / stride) positions."""
-    positions = -(-size // axis.stride)
-    return max((positions - 1) * axis.stride + axis.extent - size, 0)

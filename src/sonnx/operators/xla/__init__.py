@@ -1,0 +1,1 @@
+"""The XLA operations, one folder each."""

@@ -1,0 +1,8 @@
+"""Broadcast: an array repeated along new dimensions on its left."""
+
+from sonnx.model.operator import Operator
+from sonnx.operators.xla.broadcast.accuracy import error_bound
+from sonnx.operators.xla.broadcast.contract import CONTRACT
+from sonnx.operators.xla.broadcast.meaning import meaning
+
+OPERATOR = Operator(CONTRACT, meaning, error_bound)

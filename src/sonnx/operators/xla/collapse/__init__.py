@@ -1,0 +1,8 @@
+"""Collapse: neighbouring dimensions made into one."""
+
+from sonnx.model.operator import Operator
+from sonnx.operators.xla.collapse.accuracy import error_bound
+from sonnx.operators.xla.collapse.contract import CONTRACT
+from sonnx.operators.xla.collapse.meaning import meaning
+
+OPERATOR = Operator(CONTRACT, meaning, error_bound)

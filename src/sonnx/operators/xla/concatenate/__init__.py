@@ -1,0 +1,8 @@
+"""Concatenate: arrays joined along one dimension."""
+
+from sonnx.model.operator import Operator
+from sonnx.operators.xla.concatenate.accuracy import error_bound
+from sonnx.operators.xla.concatenate.contract import CONTRACT
+from sonnx.operators.xla.concatenate.meaning import meaning
+
+OPERATOR = Operator(CONTRACT, meaning, error_bound)

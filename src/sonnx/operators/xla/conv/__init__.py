@@ -1,0 +1,8 @@
+"""Conv: a convolution padded by a word, SAME or VALID."""
+
+from sonnx.model.operator import Operator
+from sonnx.operators.xla.conv.accuracy import error_bound
+from sonnx.operators.xla.conv.contract import CONTRACT
+from sonnx.operators.xla.conv.meaning import meaning
+
+OPERATOR = Operator(CONTRACT, meaning, error_bound)

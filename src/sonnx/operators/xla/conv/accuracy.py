@@ -1,0 +1,15 @@
+"""As accurate as ConvWithGeneralPadding with the same padding."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sonnx.numeric.arrays import Array
+from sonnx.operators.xla.conv.meaning import general_attributes
+from sonnx.operators.xla.conv_with_general_padding.accuracy import error_bound as general_error_bound
+
+
+def error_bound(
+    inputs: Mapping[str, Array], attributes: Mapping[str, Any], order: str
+) -> Mapping[str, Array]:
+    """Bound |IEEE result - exact result|; +inf where it may be no finite number, or an integer may wrap."""
+    return general_error_bound(inputs, general_attributes(inputs, attributes), order)

@@ -1,0 +1,114 @@
+"""Shapes of the XLA convolutions, from types and attributes alone."""
+
+from sonnx.model.call import Call
+from sonnx.operators.shared.convolution import Axis, output_sizes
+from sonnx.operators.shared.predicates import Extents, extents, integers, sizes, static
+
+SAME, VALID = "SAME", "VALID"
+# Before the spatial dimensions come batch and features.
+LEADING = 2
+_ENDS = 2
+
+
+def spatial(call: Call) -> int | None:
+    """The number of spatial dimensions; None where `lhs` has no such rank."""
+    lhs = extents(call, "lhs")
+    return None if lhs is None or len(lhs) < LEADING else len(lhs) - LEADING
+
+
+def positive(call: Call, name: str) -> tuple[int, ...] | None:
+    """An attribute with an integer from 1 up for each spatial dimension; else None."""
+    values, number = integers(call.attributes.get(name)), spatial(call)
+    if values is None or len(values) != number or any(value < 1 for value in values):
+        return None
+    return values
+
+
+def pairs(value: object) -> tuple[tuple[int, int], ...] | None:
+    """A list of pairs (low, high) of integers; None for anything else."""
+    if not isinstance(value, (list, tuple)):
+        return None
+    found = [pair for item in value if (pair := integers(item)) is not None and len(pair) == _ENDS]
+    return tuple((pair[0], pair[1]) for pair in found) if len(found) == len(value) else None
+
+
+def window(call: Call) -> tuple[int, ...] | None:
+    """The spatial sizes of `rhs`, where there is one from 1 up for each spatial dimension."""
+    rhs, number = sizes(call, "rhs"), spatial(call)
+    if (
+        rhs is None
+        or number is None
+        or len(rhs) != number + LEADING
+        or any(size < 1 for size in rhs[LEADING:])
+    ):
+        return None
+    return rhs[LEADING:]
+
+
+def same_padding(size: int, kernel: int, stride: int) -> tuple[int, int]:
+    """What SAME means along one dimension; the odd zero goes to the high end (D-XLA-4)."""
+    total = Axis(kernel, stride, 1, 0, 0).same_total(size)
+    return total // 2, total - total // 2
+
+
+def resolved(
+    padding: str, base: tuple[int, ...], kernel: tuple[int, ...], strides: tuple[int, ...]
+) -> tuple[tuple[int, int], ...]:
+    """The pairs that SAME or VALID stands for."""
+    if padding == VALID:
+        return ((0, 0),) * len(base)
+    return tuple(map(same_padding, base, kernel, strides))
+
+
+def axes(call: Call) -> tuple[Axis, ...] | None:
+    """How `rhs` slides along each spatial dimension; None where a rule is broken that it depends on."""
+    if "axes" not in call.memo:
+        call.memo["axes"] = _axes(call)
+    found: tuple[Axis, ...] | None = call.memo["axes"]
+    return found
+
+
+def _axes(call: Call) -> tuple[Axis, ...] | None:
+    kernel, strides, padding = window(call), positive(call, "window_strides"), call.attributes.get("padding")
+    base = base_sizes(call)
+    if kernel is None or strides is None or base is None:
+        return None
+    ones: tuple[int, ...] | None = (1,) * len(kernel)
+    if "lhs_dilation" in call.attributes:
+        spread, taps = positive(call, "lhs_dilation"), positive(call, "rhs_dilation")
+        ends = pairs(padding)
+    else:
+        spread = taps = ones
+        known = isinstance(padding, str) and padding in (SAME, VALID)
+        ends = resolved(str(padding), base, kernel, strides) if known else None
+    if spread is None or taps is None or ends is None or len(ends) != len(kernel):
+        return None
+    return tuple(
+        Axis(size, stride, tap, low, high, step)
+        for size, stride, tap, (low, high), step in zip(kernel, strides, taps, ends, spread, strict=True)
+    )
+
+
+def base_sizes(call: Call) -> tuple[int, ...] | None:
+    """The spatial sizes of `lhs`; the batch and the features may be open."""
+    lhs = extents(call, "lhs")
+    return None if lhs is None or len(lhs) < LEADING else static(lhs[LEADING:])
+
+
+def output_shape(call: Call) -> Extents | None:
+    """Batch, output features and one position for each placement of the window; it may be empty."""
+    lhs, rhs, sliding, base = extents(call, "lhs"), extents(call, "rhs"), axes(call), base_sizes(call)
+    if lhs is None or rhs is None or sliding is None or base is None:
+        return None
+    return (lhs[0], rhs[0], *output_sizes(base, sliding))
+
+
+def made_shapes(call: Call) -> list[tuple[int, ...]]:
+    """The shapes of the padded base area and of the result, as far as they are known."""
+    lhs, shape, sliding, base = sizes(call, "lhs"), output_shape(call), axes(call), base_sizes(call)
+    result = None if shape is None else static(shape)
+    found = [] if result is None else [result]
+    if lhs is not None and sliding is not None and base is not None:
+        padded = (axis.padded_size(size) for size, axis in zip(base, sliding, strict=True))
+        found.append((*lhs[:LEADING], *padded))
+    return found

@@ -1,0 +1,155 @@
+"""ConvertElementType: signature, types, rules and shape rule."""
+
+from collections.abc import Mapping
+
+from sonnx.model.call import Call, call
+from sonnx.model.dtype import XLA_TYPES, DType
+from sonnx.model.operator import Attribute, Contract, Operand
+from sonnx.model.rule import Broken, Rule, Shown
+from sonnx.model.tensor_type import TensorType
+from sonnx.operators.shared.predicates import declared_shape, extents, known, one_of, show, written
+from sonnx.operators.shared.xla_types import COMPLEX, TYPES, xla_type
+
+_NAME = "xla.ConvertElementType"
+_GOOD = {"operand": "s32[3]"}
+_TO = {"new_element_type": "f32", "domain": "ieee"}
+
+
+def target(call: Call) -> DType | None:
+    """The type to convert to, where it is one."""
+    name = call.attributes.get("new_element_type")
+    return XLA_TYPES.get(name) if isinstance(name, str) else None
+
+
+def output_types(call: Call) -> Mapping[str, TensorType]:
+    """The new type and the operand's shape."""
+    return {"output": xla_type(target(call), call.inputs["operand"].shape)}
+
+
+def is_tuple(kind: TensorType) -> bool:
+    """Tell whether something given as an operand is a tuple, which is no array."""
+    return kind.foreign is not None and kind.foreign.endswith("tuple")
+
+
+def _array(call: Call) -> Broken | None:
+    operand = call.inputs.get("operand")
+    if operand is None or not is_tuple(operand):
+        return one_of("operand", TYPES)(call)
+    return Broken(show(call, "operand"), "convert the elements of the tuple one by one")
+
+
+def _known_type(call: Call) -> Broken | None:
+    if target(call) is not None:
+        return None
+    shown = Shown("new_element_type", written(call.attributes.get("new_element_type")))
+    return Broken((shown,), f"write one of {', '.join(XLA_TYPES)}")
+
+
+def _not_from_complex(call: Call) -> Broken | None:
+    operand, to = known(call, "operand"), target(call)
+    if operand is None or to is None or operand.dtype not in COMPLEX or to in (*COMPLEX, DType.BOOL):
+        return None
+    values = (*show(call, "operand"), Shown("new_element_type", written(call.attributes["new_element_type"])))
+    return Broken(values, "convert to c64, c128 or pred; which part is meant must be somebody's decision")
+
+
+def _declared_type(call: Call) -> Broken | None:
+    declared, to = call.outputs.get("output"), target(call)
+    if declared is None or to is None or declared.dtype in (None, to):
+        return None
+    name = written(call.attributes["new_element_type"])
+    values = (Shown("output", str(declared), "declared"), Shown("new_element_type", name))
+    return Broken(values, f"declare `output` with type {name}")
+
+
+def _domain_known(call: Call) -> Broken | None:
+    value = call.attributes.get("domain")
+    if isinstance(value, str) and value in ("ieee", "real"):
+        return None
+    return Broken((Shown("domain", written(value)),), 'write "ieee" or "real"')
+
+
+RULES = (
+    Rule(
+        "xla.convert_element_type.operand.D1",
+        "`operand` must be an array of one of XLA's element types, or of reals; a tuple is not converted.",
+        "A tuple has no element type, and XLA has no strings.",
+        False,
+        _array,
+        failing=Call(_NAME, {"operand": TensorType(None, None, foreign="tuple")}, _TO),
+        passing=call(_NAME, {"operand": "pred[3]"}, _TO),
+        ruling="D-XLA-3",
+    ),
+    Rule(
+        "xla.convert_element_type.new_element_type.D1",
+        "`new_element_type` must be one of XLA's element types; a tuple is none.",
+        "Only a type of elements says what becomes of each.",
+        False,
+        _known_type,
+        failing=call(_NAME, _GOOD, {**_TO, "new_element_type": "tuple"}),
+        passing=call(_NAME, _GOOD, {**_TO, "new_element_type": "bf16"}),
+        ruling="D-XLA-3",
+    ),
+    Rule(
+        "xla.convert_element_type.new_element_type.D2",
+        "A complex operand must be converted to a complex type or to pred.",
+        "To drop the imaginary part, or to take the magnitude, is a decision.",
+        False,
+        _not_from_complex,
+        failing=call(_NAME, {"operand": "c64[3]"}, _TO),
+        passing=call(_NAME, {"operand": "c64[3]"}, {**_TO, "new_element_type": "c128"}),
+        ruling="D-XLA-3",
+    ),
+    Rule(
+        "xla.convert_element_type.domain.D1",
+        "The domain must be `ieee` or `real`.",
+        "In the reals floats are not rounded; there is no third way.",
+        False,
+        _domain_known,
+        failing=call(_NAME, _GOOD, {**_TO, "domain": "exact"}),
+        passing=call(_NAME, _GOOD, {**_TO, "domain": "real"}),
+        ruling="D-XLA-3",
+    ),
+    Rule(
+        "xla.convert_element_type.output.D1",
+        "`output` must have the shape of `operand`.",
+        "Every element gives one element.",
+        False,
+        declared_shape("output", lambda call: extents(call, "operand"), "operand"),
+        failing=call(_NAME, _GOOD, _TO, {"output": "f32[4]"}),
+        passing=call(_NAME, _GOOD, _TO, {"output": "f32[3]"}),
+        ruling="D-XLA-3",
+    ),
+    Rule(
+        "xla.convert_element_type.output.D2",
+        "`output` must have the type `new_element_type`.",
+        "Two statements of one fact must agree.",
+        False,
+        _declared_type,
+        failing=call(_NAME, _GOOD, _TO, {"output": "f64[3]"}),
+        passing=call(_NAME, _GOOD, _TO, {"output": "f32[3]"}),
+        ruling="D-XLA-3",
+    ),
+)
+
+CONTRACT = Contract(
+    name="ConvertElementType",
+    domain="xla",
+    versions=(),
+    summary="Converts every element of an array to another type.",
+    inputs=(Operand("operand", "X", "the array to be converted", TYPES),),
+    outputs=(Operand("output", "Y", "the converted array", TYPES),),
+    attributes=(
+        Attribute("new_element_type", "text", "the type to convert to, such as f32"),
+        Attribute(
+            "domain",
+            "text",
+            "ieee: round to the type; real: floats stay exact",
+            mode=True,
+            default="ieee",
+        ),
+    ),
+    rules=RULES,
+    output_types=output_types,
+    uses_arithmetic=True,
+)

@@ -1,0 +1,1 @@
+"""XLA computations: builder, literals, and the way to the real engine."""
