@@ -1,7 +1,7 @@
 """The safety-related ONNX profile as an executable specification.
 
 `load` reads a model, which can then be checked, normalized and run. `clip`, `conv`, `where`, `broadcast`
-and `expand` apply the profile's operators to arrays. All of it works exactly in the reals (`real`), bit for
+and `expand` apply the profile's operators to arrays. `xla` has the XLA operations. All of it works exactly in the reals (`real`), bit for
 bit in IEEE arithmetic, on integers and on types that are only moved.
 """
 
@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sonnx import xla
     from sonnx.api import Graph, load
     from sonnx.evaluate.functions import broadcast, clip, conv, error_bound, expand, output_types, where
     from sonnx.evaluate.graphs import InputError, MemoryLimitError
@@ -87,11 +88,14 @@ __all__ = [
     "same_bits",
     "ulp_distance",
     "where",
+    "xla",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name at its first use."""
+    if name == "xla":
+        return import_module("sonnx.xla")
     if name not in _HOMES:
         raise AttributeError(f"module 'sonnx' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

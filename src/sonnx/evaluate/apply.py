@@ -1,7 +1,7 @@
 """Check a call at the boundary, then run an operator's definition."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sonnx.model.call import Call
 from sonnx.model.dtype import IEEE, DType
 from sonnx.model.operator import Contract, Operator
 from sonnx.model.rule import RuleError
+from sonnx.model.tensor_type import Dialect
 from sonnx.numeric.arrays import Array, describe, finish
 from sonnx.numeric.environment import require_ieee
 from sonnx.operators.shared.predicates import MOST_AXES, elements
@@ -26,7 +27,12 @@ class Prepared:
     output_types: Mapping[str, DType | None]
 
 
-def prepare(operator: Operator, operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Prepared:
+def prepare(
+    operator: Operator,
+    operands: Mapping[str, Any],
+    attributes: Mapping[str, Any],
+    dialect: Dialect = "onnx",
+) -> Prepared:
     """Find the types of the operands and check the call; raises RuleError with every broken rule."""
     contract = operator.contract
     optional = {o.name for o in contract.inputs if o.optional or o.optional_in_onnx}
@@ -38,7 +44,7 @@ def prepare(operator: Operator, operands: Mapping[str, Any], attributes: Mapping
     arrays = {name: array for name, (_, array) in described.items() if array is not None}
     call = Call(
         operator.name,
-        {name: kind for name, (kind, _) in described.items()},
+        {name: replace(kind, dialect=dialect) for name, (kind, _) in described.items()},
         attributes,
         constants=_constants(contract, arrays),
     )
@@ -69,10 +75,13 @@ def require(operator: Operator, call: Call) -> None:
 
 
 def apply(
-    operator: Operator, operands: Mapping[str, Any], attributes: Mapping[str, Any]
+    operator: Operator,
+    operands: Mapping[str, Any],
+    attributes: Mapping[str, Any],
+    dialect: Dialect = "onnx",
 ) -> Mapping[str, Array]:
     """Run the definition of an operator on arrays by operand name; results by output name."""
-    ready = prepare(operator, operands, attributes)
+    ready = prepare(operator, operands, attributes, dialect)
     with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
         results = operator.meaning(ready.arrays, ready.attributes)
     return {name: finish(result, ready.output_types[name]) for name, result in results.items()}

@@ -153,9 +153,11 @@ def _held_as(dtype: DType | None, domain: Domain) -> DType | None:
     return DType.REAL if domain == "real" and dtype in _LIFTED else dtype
 
 
-def require_inputs(values: Sequence[Value], inputs: Mapping[str, Any], domain: Domain) -> None:
-    """Raise InputError where arrays are not what a model takes; their elements are not looked at."""
-    _refuse(_matched(values, inputs, domain)[1], values)
+def require_inputs(values: Sequence[Value], inputs: Mapping[str, Any], domain: Domain) -> dict[str, Array]:
+    """The arrays that a model takes; raises InputError where they are not, without a look at elements."""
+    arrays, problems = _matched(values, inputs, domain)
+    _refuse(problems, values)
+    return arrays
 
 
 def _given(graph: Graph, inputs: Mapping[str, Any], domain: Domain) -> dict[str, Array]:

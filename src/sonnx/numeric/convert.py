@@ -44,7 +44,7 @@ def convert(array: Array, source: DType, target: DType) -> Array:
         parts[..., 0] = convert(array, source, PART[target])
         return parts.view(numpy_dtype(target)).reshape(array.shape)
     if source is DType.BOOL:  # bytes other than 0 and 1 are possible in a bool, and are true
-        return convert((array.view(np.uint8) != 0).view(np.uint8), DType.UINT8, target)
+        return convert(np.asarray(array.view(np.uint8) != 0, np.uint8), DType.UINT8, target)
     if target is DType.REAL:
         return real(array)
     if source is DType.REAL:

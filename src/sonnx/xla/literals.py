@@ -39,6 +39,7 @@ _NUMBER = re.compile(
 _LONGEST_NUMBER = 4000
 # Whole numbers of so many digits are doubles.
 _EXACT_DIGITS = 15
+_WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
 # Decimals and hexadecimal floats of a size that Python reads in no time.
 _DECIMAL = re.compile(
     r"[-+]?(?:[0-9]{1,1990}+(?:\.[0-9]{0,1990}+)?+|\.[0-9]{1,1990}+)(?:[eE][-+]?[0-9]{1,5})?"
@@ -124,7 +125,12 @@ def _header(text: str) -> tuple[DType, tuple[int, ...], int]:
     assert match is not None  # the pattern matches the empty text
     dtype = XLA_TYPES.get(match[1])
     if dtype is None:
-        _fail(text, match.start(1), f"an element type ({', '.join(XLA_TYPES)})", _shown(match[1]))
+        _fail(
+            text,
+            match.start(1),
+            f"an element type ({', '.join(XLA_TYPES)})",
+            _shown(match[1] or text[match.end() :][:1]),
+        )
     token = _size_token(text, match.end())
     if token[1] != "[":
         return dtype, (), match.end()
@@ -250,7 +256,7 @@ class _Body:
     def _fail(self, index: int | None, expected: str, found: str | None = None) -> NoReturn:
         """Refuse the token of this number, or the end of the text."""
         if index is None:
-            _fail(self.text, len(self.text.rstrip(_BLANK)), expected, "the end of the text")
+            _fail(self.text, len(self.text), expected, _shown(""))
         for number, match in enumerate(_TOKEN.finditer(self.text, self.start)):
             if number == index:
                 _fail(self.text, match.start(), expected, found or _shown(match[0]))
@@ -345,7 +351,7 @@ def _floats(words: list[str], dtype: DType) -> Array:
     known: dict[str, int] = {}
     for index in np.flatnonzero(undecided).tolist():
         word = words[index]
-        if len(word) <= _EXACT_DIGITS and word.lstrip("-").isdigit():
+        if len(word) <= _EXACT_DIGITS and _WHOLE_NUMBER.fullmatch(word):
             continue
         if word not in known:
             known[word] = int(_defined(word, dtype, index).view(bits.dtype))
@@ -393,7 +399,7 @@ def _texts(flat: Array, dtype: DType, hexadecimal: bool) -> list[str]:
     form = FORMATS[dtype]
     bits, where = np.unique(flat.view(form.held_as), return_inverse=True)
     once = bits.view(flat.dtype)
-    finite = np.isfinite(once)
+    finite = (bits & form.held_as.type(form.sign_bit - 1)) < form.infinity
     texts = np.empty(bits.shape, dtype=object)
     write = _hexadecimals if hexadecimal else _shortest
     texts[finite] = write(once[finite], dtype)
@@ -479,6 +485,7 @@ def _braced(texts: list[str], shape: tuple[int, ...], indent: int | None) -> str
 
 def _fail(text: str, offset: int, expected: str, found: str) -> NoReturn:
     """Raise the error for a place; `expected` and `found` are fit to be printed."""
+    offset = min(offset, len(text.rstrip(_BLANK)))  # the text ends where its last word does
     begin = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     line = text[begin : len(text) if end < 0 else end].rstrip("\r")

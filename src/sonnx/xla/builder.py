@@ -1,0 +1,254 @@
+"""Computations composed operation by operation; what is wrong is said at the call that makes it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sonnx.check.calls import check_call
+from sonnx.model.call import Call
+from sonnx.model.graph import Constant, Function, Graph, Node, Value
+from sonnx.model.names import Names
+from sonnx.model.operator import Operator
+from sonnx.model.order import contributing
+from sonnx.model.rule import RuleError
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import describe
+from sonnx.operators.catalogue import XLA_CALL
+from sonnx.operators.shared.predicates import elements, is_integer, written
+from sonnx.operators.shared.xla_types import TYPES
+from sonnx.report.text import findings_text, printable
+from sonnx.xla import operations
+from sonnx.xla.computation import DOMAIN, OPSETS, Computation
+from sonnx.xla.literals import parse_literal
+from sonnx.xla.operations import Operation
+from sonnx.xla.shapes import Shape, as_shape, shape_of
+
+
+class BuildError(ValueError):
+    """What was asked of a builder makes no computation; nothing was added to it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Handle:
+    """The result of an operation of one builder, to be given to its other operations."""
+
+    builder: "ComputationBuilder" = field(repr=False)
+    name: str
+    shape: Shape
+
+    def __repr__(self) -> str:
+        """Print name and shape."""
+        return f"<{self.name}: {self.shape}>"
+
+
+class ComputationBuilder:
+    """Collects parameters, constants and operations; `build` makes a computation of them.
+
+    Every method that adds something gives a handle of it. Shapes are known at once, so an operation that
+    breaks a rule raises RuleError when it is added.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Start a computation of that name."""
+        if not isinstance(name, str) or not name:
+            raise BuildError(f"a computation needs a name, a text; {written(name)} is none")
+        self.name = name
+        self._names = Names(set())
+        self._parameters: dict[int, Value] = {}
+        self._constants: list[Constant] = []
+        self._nodes: list[Node] = []
+        self._types: dict[str, TensorType] = {}
+        self._functions: dict[tuple[str, str, str], Function] = {}
+        self._last: Handle | None = None
+
+    def parameter(self, number: int, shape: Shape | str, name: str | None = None) -> Handle:
+        """Add the parameter of that number, counted from 0; run and call give arguments in that order."""
+        if not is_integer(number) or number < 0:
+            raise BuildError(f"parameter: number {written(number)} is no integer from 0 up")
+        if number in self._parameters:
+            before = self._parameters[number]
+            raise BuildError(f"parameter: number {number} is `{printable(before.name)}`: {before.type}")
+        wanted = f"p{number}" if name is None else name
+        if not isinstance(wanted, str) or not wanted:
+            raise BuildError(f"parameter: name {written(name)} is no text")
+        if wanted in self._names.taken:
+            raise BuildError(f"parameter: the name `{printable(wanted)}` is taken")
+        kind = as_shape(shape).type
+        self._parameters[int(number)] = Value(self._names.fresh(wanted), kind)
+        return self._handle(wanted, kind)
+
+    def constant(self, literal: Any) -> Handle:
+        """Add an array, or a literal such as `f32[2,3] {{1, 2, 3}, {4, 5, 6}}`."""
+        kind, array = describe(parse_literal(literal) if isinstance(literal, str) else literal)
+        if array is None or kind.dtype not in TYPES[1:]:
+            raise BuildError(f"constant: {kind} is no array of one of XLA's types")
+        kind = shape_of(kind).type
+        # Later changes of the caller's array must not reach the computation.
+        held = array.copy()
+        held.setflags(write=False)
+        name = self._names.fresh(f"constant.{len(self._constants) + 1}")
+        self._constants.append(Constant(name, kind, held))
+        return self._handle(name, kind)
+
+    def broadcast(self, operand: Handle, broadcast_sizes: Any) -> Handle:
+        """Repeat an array along new dimensions, which are put before its own."""
+        return self._add(operations.broadcast(operand, broadcast_sizes))
+
+    def clamp(self, operand: Handle, min: Handle, max: Handle) -> Handle:
+        """Limit every element to the range from `min` to `max`."""
+        return self._add(operations.clamp(operand, min, max))
+
+    def collapse(self, operand: Handle, dimensions: Any) -> Handle:
+        """Make neighbouring dimensions into one."""
+        return self._add(operations.collapse(operand, dimensions))
+
+    def concatenate(self, operands: Any, dimension: int) -> Handle:
+        """Join arrays along one dimension."""
+        return self._add(operations.concatenate(operands, dimension))
+
+    def convert_element_type(self, operand: Handle, new_element_type: str) -> Handle:
+        """Convert every element to another type, such as "f32"."""
+        return self._add(operations.convert_element_type(operand, new_element_type))
+
+    def conv(self, lhs: Handle, rhs: Handle, window_strides: Any, padding: str) -> Handle:
+        """Convolve with "SAME" or "VALID" padding."""
+        return self._add(operations.conv(lhs, rhs, window_strides, padding))
+
+    def conv_with_general_padding(
+        self,
+        lhs: Handle,
+        rhs: Handle,
+        window_strides: Any,
+        padding: Any,
+        lhs_dilation: Any,
+        rhs_dilation: Any,
+    ) -> Handle:
+        """Convolve; `padding` has one pair (low, high) of either sign for each spatial dimension."""
+        return self._add(
+            operations.conv_with_general_padding(
+                lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation
+            )
+        )
+
+    def call(self, computation: Computation, *args: Handle) -> Handle:
+        """Apply a computation that has been built to arguments."""
+        built = isinstance(computation, Computation)
+        callee = computation.callee if built else computation
+        operands = {f"args{m}": argument for m, argument in enumerate(args)}
+        kind = self._checked(XLA_CALL, self._operands(XLA_CALL, operands), {"computation": callee})
+        for function in (*computation.graph.functions, computation.function):
+            self._functions.setdefault(function.key, function)
+        function = computation.function
+        inputs = tuple(argument.name for argument in args)
+        made = self._names.fresh(f"{function.name}.{len(self._nodes) + 1}")
+        self._nodes.append(Node(function.name, inputs, (made,), {}, "", DOMAIN, function.overload))
+        return self._handle(made, kind)
+
+    def build(self, root: Handle | None = None) -> Computation:
+        """Make a computation whose result is `root`, or what was added last.
+
+        Operations that the result does not need are left out; parameters never are.
+        """
+        if root is None:
+            root = self._last
+        if root is None:
+            raise BuildError(f"build: `{printable(self.name)}` has no operation yet")
+        self._own(root, "root")
+        numbers = sorted(self._parameters)
+        if numbers != list(range(len(numbers))):
+            raise BuildError(f"build: parameters {written(numbers)}; number them from 0 without a gap")
+        nodes = self._needed(root.name)
+        used = {name for node in nodes for name in node.inputs} | {root.name}
+        calls = {node.function for node in nodes}
+        made = [name for node in nodes for name in node.outputs]
+        return Computation(
+            Graph(
+                self.name,
+                tuple(self._parameters[number] for number in numbers),
+                (Value(root.name, self._types[root.name]),),
+                nodes,
+                tuple(constant for constant in self._constants if constant.name in used),
+                tuple(Value(name, self._types[name]) for name in made if name != root.name),
+                _called(self._functions, calls),
+                OPSETS,
+                dialect="xla",
+            )
+        )
+
+    def _needed(self, root: str) -> tuple[Node, ...]:
+        keep = contributing(self._nodes, [root])
+        return tuple(node for index, node in enumerate(self._nodes) if index in keep)
+
+    def _handle(self, name: str, kind: TensorType) -> Handle:
+        self._types[name] = kind
+        self._last = Handle(self, name, shape_of(kind))
+        return self._last
+
+    def _own(self, value: object, name: str) -> None:
+        if not isinstance(value, Handle):
+            raise BuildError(
+                f"{name}: {written(value)} is no handle; add arrays by `constant` or `parameter` first"
+            )
+        if value.builder is not self:
+            other = printable(value.builder.name)
+            raise BuildError(f"{name}: {value.name!r} belongs to another builder, `{other}`; use `call`")
+
+    def _operands(self, operator: Operator, operands: Mapping[str, Any]) -> dict[str, TensorType]:
+        found = {}
+        for name, operand in operands.items():
+            # A tuple of handles is a tuple, and a rule of the operator says so.
+            if isinstance(operand, tuple) and operator.contract.name == "ConvertElementType":
+                found[name] = TensorType(None, None, foreign="tuple", dialect="xla")
+                continue
+            self._own(operand, f"{operator.contract.name}: `{name}`")
+            found[name] = operand.shape.type
+        return found
+
+    def _checked(
+        self, operator: Operator, inputs: Mapping[str, TensorType], attributes: Mapping[str, Any]
+    ) -> TensorType:
+        """The type of what an operation gives; raises RuleError where a rule is broken."""
+        call = Call(operator.name, inputs, {**attributes, **operations.modes(operator)})
+        findings = check_call(operator, call)
+        if findings:
+            raise RuleError(findings, findings_text(findings))
+        return operator.contract.output_types(call)["output"]
+
+    def _add(self, operation: Operation) -> Handle:
+        operator = operation.operator
+        inputs = self._operands(operator, operation.operands)
+        attributes = {name: frozen(value) for name, value in operation.attributes.items()}
+        kind = self._checked(operator, inputs, attributes)
+        plain = {name: plain_integers(value) for name, value in attributes.items()}
+        made = self._names.fresh(f"{operator.folder}.{len(self._nodes) + 1}")
+        names = tuple(operand.name for operand in operation.operands.values())
+        self._nodes.append(Node(operator.contract.name, names, (made,), plain, "", "xla"))
+        return self._handle(made, kind)
+
+
+def frozen(value: Any) -> Any:
+    """Lists, and lists in lists, as tuples: what the rules have seen is what the computation keeps."""
+    listed = elements(value)
+    if listed is None or len(listed) < len(value):
+        return value
+    return tuple(map(frozen, listed))
+
+
+def plain_integers(value: Any) -> Any:
+    """NumPy's integers as Python's own, which print alike everywhere."""
+    if isinstance(value, tuple):
+        return tuple(map(plain_integers, value))
+    return int(value) if is_integer(value) else value
+
+
+def _called(
+    functions: Mapping[tuple[str, str, str], Function], calls: set[tuple[str, str, str]]
+) -> tuple[Function, ...]:
+    """The functions that are called, directly or by others, in the order in which they were added."""
+    wanted, known = set(), [key for key in calls if key in functions]
+    while known:
+        key = known.pop()
+        if key not in wanted:
+            wanted.add(key)
+            known += [node.function for node in functions[key].nodes if node.function in functions]
+    return tuple(function for key, function in functions.items() if key in wanted)

@@ -1,0 +1,185 @@
+"""A computation: a graph of XLA operations with numbered parameters and one result."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from sonnx.evaluate.graphs import (
+    DEFAULT_MEMORY,
+    Accumulate,
+    Domain,
+    InputError,
+    Order,
+    Settings,
+    Step,
+    execute,
+    require_inputs,
+)
+from sonnx.model.dtype import DType
+from sonnx.model.graph import Function, Graph, Node, Value
+from sonnx.numeric.arrays import Array
+from sonnx.numeric.real import real
+from sonnx.operators.shared.predicates import count
+from sonnx.operators.xla.call.callee import Callee
+from sonnx.xla.shapes import Shape, shape_of
+from sonnx.xla.text import computation_text
+
+Engine = Literal["reference", "xla"]
+# Where the functions of a graph are that are computations.
+DOMAIN = "xla.computation"
+OPSETS = (("xla", 1), (DOMAIN, 1))
+_CONVOLUTIONS = ("Conv", "ConvWithGeneralPadding")
+_COMPLEX = (DType.COMPLEX64, DType.COMPLEX128)
+
+
+@dataclass(frozen=True, eq=False)
+class Computation:
+    """What a builder has built; it never changes."""
+
+    graph: Graph
+
+    @property
+    def name(self) -> str:
+        """The name that the builder was given."""
+        return self.graph.name
+
+    @property
+    def parameters(self) -> tuple[tuple[str, Shape], ...]:
+        """The names and shapes of the parameters, by their numbers."""
+        return tuple((value.name, shape_of(value.type)) for value in self.graph.inputs)
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the result."""
+        return shape_of(self.graph.outputs[0].type)
+
+    def __str__(self) -> str:
+        """Print the computation, and those that it calls, operation by operation."""
+        return computation_text(self.graph)
+
+    def __repr__(self) -> str:
+        """Print the signature alone."""
+        return f"<Computation {self.callee}>"
+
+    def to_stablehlo(self) -> str:
+        """The same as text of MLIR in the StableHLO dialect, for XLA's compilers."""
+        from sonnx.stablehlo.module import stablehlo  # noqa: PLC0415  loaded where it is needed
+
+        return stablehlo(self.graph)
+
+    def run(
+        self,
+        *arrays: Any,
+        engine: Engine = "reference",
+        domain: Domain = "ieee",
+        accumulate: Accumulate = "separate",
+        order: Order = "given",
+        seed: int = 0,
+        memory: int = DEFAULT_MEMORY,
+        watch: Callable[[Step], None] | None = None,
+    ) -> Array:
+        """Execute the computation on one array for each parameter, and give its result.
+
+        The engine "reference" applies the definitions: every bit is specified, or nothing is rounded where
+        the domain is "real". The engine "xla" compiles the computation with the real XLA (`sonnx[xla]`),
+        whose sums are taken in an order of its own and which flushes subnormal numbers; the other arguments
+        are not for it. Raises InputError where an array is not what a parameter takes.
+        """
+        settings = Settings(domain, accumulate, order, seed, memory)
+        inputs = self._named(arrays)
+        if engine == "xla":
+            if settings != Settings(memory=memory) or watch is not None:
+                raise ValueError(
+                    'run: the engine "xla" knows neither another domain, accumulation or order, nor a watch'
+                )
+            held = require_inputs(self.graph.inputs, inputs, domain)
+            from sonnx.stablehlo import engine as xla_engine  # noqa: PLC0415  loaded where it is needed
+
+            (result,) = xla_engine.execute(self.graph, held).values()
+            return result
+        if engine != "reference":
+            raise ValueError(f"run: engine must be 'reference' or 'xla', not {engine!r}")
+        if domain == "real":
+            self._require_real()
+        (result,) = execute(self.graph, inputs, settings, watch).values()
+        return result
+
+    def _named(self, arrays: Sequence[Any]) -> Mapping[str, Any]:
+        values = self.graph.inputs
+        if len(arrays) != len(values):
+            raise InputError(f"{self.callee} takes {count(len(values), 'array')}, not {len(arrays)}")
+        return {value.name: array for value, array in zip(values, arrays, strict=True)}
+
+    def _require_real(self) -> None:
+        complex_ones = [name for name, kind in self.graph.types.items() if kind.dtype in _COMPLEX]
+        if complex_ones:
+            raise InputError(
+                f"{self.name} holds complex numbers (`{complex_ones[0]}`), which have no place in the reals"
+            )
+
+    @cached_property
+    def callee(self) -> Callee:
+        """What a call of the computation needs to know."""
+        (output,) = self.graph.outputs
+        return Callee(self.name, self.graph.inputs, output.type, lambda given: self.run(*given), self._bound)
+
+    def _bound(self, arguments: Sequence[Array], order: str) -> Array:
+        """How far the result lies from the exact one, which is calculated as well.
+
+        For sums in any order nothing is known beyond one convolution, so there the bound is infinite.
+        """
+        shape = self.shape.dimensions
+        try:
+            exact = self.run(*arguments, domain="real")
+            result = real(self.run(*arguments))
+        except ValueError:  # NaN, infinities or complex numbers are nowhere in the reals
+            return np.full(shape, np.inf)
+        if order == "any" and self._convolves():
+            return np.full(shape, np.inf)
+        distance = np.empty(shape)
+        pairs = zip(result.reshape(-1), real(exact).reshape(-1), strict=True)
+        # A quotient of integers is rounded to nearest: one step up is never below.
+        steps = [float(abs(a - b)) for a, b in pairs]
+        distance.reshape(-1)[:] = steps
+        return np.where(distance == 0, 0.0, np.nextafter(distance, np.inf))
+
+    def _convolves(self) -> bool:
+        nodes = [*self.graph.nodes, *(node for f in self.graph.functions for node in f.nodes)]
+        return any(node.operator in _CONVOLUTIONS for node in nodes)
+
+    @cached_property
+    def function(self) -> Function:
+        """The computation as a function that a graph can call; equal computations are one function."""
+        graph = self.graph
+        nodes, output = graph.nodes, graph.outputs[0].name
+        values = (*graph.values, *graph.outputs)
+        if not any(output in node.outputs for node in nodes):
+            # What is passed on unchanged needs a node that makes it: a Broadcast along no new dimension.
+            kind = graph.outputs[0].type
+            # Nothing else is made there, or it would have been left out.
+            passed = Node("Broadcast", (output,), (f"{output}'",), {"broadcast_sizes": ()}, domain="xla")
+            nodes, output = (*nodes, passed), passed.outputs[0]
+            values = (Value(output, kind),)
+        return Function(
+            graph.name,
+            DOMAIN,
+            tuple(value.name for value in graph.inputs),
+            (output,),
+            nodes,
+            values=(*graph.inputs, *values),
+            opsets=OPSETS,
+            overload=_digest(graph),
+            constants=graph.constants,
+        )
+
+
+def _digest(graph: Graph) -> str:
+    """What tells computations of one name apart: all that they consist of."""
+    found = hashlib.sha256(repr((graph.inputs, graph.outputs, graph.nodes)).encode())
+    for constant in graph.constants:
+        found.update(repr((constant.name, str(constant.type))).encode() + constant.data.tobytes())
+    return found.hexdigest()[:16]

@@ -1,0 +1,76 @@
+"""The XLA operations as functions on arrays: the same arguments as the builder's, arrays for handles."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from sonnx.evaluate.apply import apply
+from sonnx.numeric.arrays import Array
+from sonnx.operators.catalogue import XLA_CALL
+from sonnx.xla import operations
+from sonnx.xla.builder import frozen
+from sonnx.xla.computation import Computation
+from sonnx.xla.operations import Operation
+
+Accumulate = Literal["separate", "fused"]
+Domain = Literal["ieee", "real"]
+
+
+def broadcast(operand: Any, broadcast_sizes: Sequence[int]) -> Array:
+    """Repeat an array along new dimensions, which are put before its own; a read-only view of it."""
+    return _apply(operations.broadcast(operand, broadcast_sizes))
+
+
+def call(computation: Computation, *args: Any) -> Array:
+    """Apply a computation to arrays, one for each parameter."""
+    callee = computation.callee if isinstance(computation, Computation) else computation
+    operands = {f"args{m}": argument for m, argument in enumerate(args)}
+    return apply(XLA_CALL, operands, {"computation": callee}, "xla")["output"]
+
+
+def clamp(operand: Any, min: Any, max: Any) -> Array:
+    """Limit every element to the range from `min` to `max`, each a scalar or of the operand's shape."""
+    return _apply(operations.clamp(operand, min, max))
+
+
+def collapse(operand: Any, dimensions: Sequence[int]) -> Array:
+    """Make neighbouring dimensions into one; where the memory's order allows, a view of the operand."""
+    return _apply(operations.collapse(operand, dimensions))
+
+
+def concatenate(operands: Sequence[Any], dimension: int) -> Array:
+    """Join arrays along one dimension."""
+    return _apply(operations.concatenate(operands, dimension))
+
+
+def convert_element_type(operand: Any, new_element_type: str, *, domain: Domain = "ieee") -> Array:
+    """Convert every element to another type, such as "f32"; in the domain "real" floats stay exact."""
+    return _apply(operations.convert_element_type(operand, new_element_type), domain=domain)
+
+
+def conv(
+    lhs: Any, rhs: Any, window_strides: Sequence[int], padding: str, *, accumulate: Accumulate = "separate"
+) -> Array:
+    """Convolve with "SAME" or "VALID" padding."""
+    return _apply(operations.conv(lhs, rhs, window_strides, padding), accumulate=accumulate)
+
+
+def conv_with_general_padding(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int],
+    rhs_dilation: Sequence[int],
+    *,
+    accumulate: Accumulate = "separate",
+) -> Array:
+    """Convolve; `padding` has one pair (low, high) of either sign for each spatial dimension."""
+    operation = operations.conv_with_general_padding(
+        lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation
+    )
+    return _apply(operation, accumulate=accumulate)
+
+
+def _apply(operation: Operation, **modes: str) -> Array:
+    attributes = {name: frozen(value) for name, value in operation.attributes.items()}
+    return apply(operation.operator, operation.operands, {**attributes, **modes}, "xla")["output"]
