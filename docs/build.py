@@ -216,9 +216,11 @@ def write_sources(sources: Sources, places: Places) -> None:
 
 
 def navigation(settings: Sequence[Any], listed: Sequence[Folder]) -> list[Any]:
-    """Fill the chapter `Specification`, which the settings leave empty, with one page per folder."""
-    pages = [{folder.title: folder.path} for folder in listed]
-    return [{"Specification": pages} if entry == {"Specification": []} else entry for entry in settings]
+    """Fill the chapters on operators, which the settings leave empty, with one page per folder."""
+    xla = [folder for folder in listed if folder.name.startswith("xla-")]
+    chapters = {"Specification": [folder for folder in listed if folder not in xla], "XLA operations": xla}
+    filled = {name: [{folder.title: folder.path} for folder in pages] for name, pages in chapters.items()}
+    return [{name: filled[name]} if (name := next(iter(entry))) in filled else entry for entry in settings]
 
 
 class _Warnings(logging.Handler):

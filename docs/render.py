@@ -1,7 +1,7 @@
 """Contracts, rules, cases and figures → Markdown with HTML blocks; every text from data is escaped."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -12,7 +12,7 @@ from docs.markup import DocsError, anchor, block, code, escape, prose, rulings_i
 from sonnx.check.calls import check_call
 from sonnx.check.graphs import check_graph
 from sonnx.drawing.figure import Figure
-from sonnx.model.dtype import IEEE, MOVED, SIGNED, UNSIGNED, DType
+from sonnx.model.dtype import IEEE, MOVED, SIGNED, UNSIGNED, XLA_NAMES, DType
 from sonnx.model.operator import Contract, Operand
 from sonnx.model.rule import AnyRule, Finding, GraphRule
 from sonnx.operators import operator
@@ -28,11 +28,21 @@ _FAMILIES: tuple[tuple[str, tuple[DType, ...]], ...] = (
     ("unsigned integers", UNSIGNED),
     ("moved, never calculated with", MOVED),
 )
+_XLA_FAMILIES: tuple[tuple[str, tuple[DType, ...]], ...] = (
+    ("exact", (DType.REAL,)),
+    ("floats", (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT, DType.DOUBLE)),
+    ("signed integers", SIGNED),
+    ("unsigned integers", UNSIGNED),
+    ("truth values", (DType.BOOL,)),
+    ("complex numbers", (DType.COMPLEX64, DType.COMPLEX128)),
+)
 
 
 def signature(contract: Contract) -> str:
     """Show how an operator is written, then its inputs, outputs and attributes."""
-    if contract.versions:
+    if contract.domain == "xla":
+        origin = "Operation of XLA: a function of `sonnx.xla`, and a method of its builder."
+    elif contract.versions:
         versions = " and ".join(map(str, contract.versions))
         origin = f"Operator of ONNX, in the form of version {versions} of the operator set."
     else:
@@ -63,7 +73,7 @@ def _operands(contract: Contract) -> str:
             side,
             formula(operand.symbol),
             prose(operand.text),
-            type_names(operand.types),
+            type_names(operand.types, _spelling(contract)),
             "yes" if operand.optional else "no",
         )
         for side, operands in sides
@@ -82,19 +92,26 @@ def _attributes(contract: Contract) -> str:
         )
         for attribute in contract.attributes
     ]
-    return table(("attribute", "kind", "meaning", "in ONNX files"), rows)
+    held = "in computations" if contract.domain == "xla" else "in ONNX files"
+    return table(("attribute", "kind", "meaning", held), rows)
 
 
-def type_names(types: Sequence[DType]) -> str:
+def _spelling(contract: Contract) -> Mapping[DType, str]:
+    """How the operator's documents spell types; those without a name there have ONNX's."""
+    return XLA_NAMES if contract.domain == "xla" else {}
+
+
+def type_names(types: Sequence[DType], names: Mapping[DType, str] | None = None) -> str:
     """List types; a whole family of integers is one entry, `int8 … int64`."""
-    names: list[str] = []
+    spelled = {dtype: code((names or {}).get(dtype, dtype)) for dtype in types}
+    listed: list[str] = []
     for dtype in types:
         family = next((f for f in (SIGNED, UNSIGNED) if dtype in f and set(f) <= set(types)), None)
         if family is None:
-            names.append(code(dtype))
+            listed.append(spelled[dtype])
         elif dtype is family[0]:
-            names.append(f"{code(family[0])}&nbsp;\u2026&nbsp;{code(family[-1])}")
-    return ", ".join(names)
+            listed.append(f"{spelled[family[0]]}&nbsp;\u2026&nbsp;{spelled[family[-1]]}")
+    return ", ".join(listed)
 
 
 def types(contract: Contract) -> str:
@@ -103,15 +120,18 @@ def types(contract: Contract) -> str:
     for operand in contract.inputs + contract.outputs:
         groups.setdefault(operand.types, []).append(code(operand.name))
     if len(groups) == 1:
-        return "\n".join(_families(next(iter(groups))))
-    return "\n\n".join(f"{', '.join(names)}:\n\n" + "\n".join(_families(t)) for t, names in groups.items())
+        return "\n".join(_families(next(iter(groups)), _spelling(contract)))
+    return "\n\n".join(
+        f"{', '.join(names)}:\n\n" + "\n".join(_families(t, _spelling(contract)))
+        for t, names in groups.items()
+    )
 
 
-def _families(types: tuple[DType, ...]) -> Iterator[str]:
-    for title, family in _FAMILIES:
+def _families(types: tuple[DType, ...], names: Mapping[DType, str]) -> Iterator[str]:
+    for title, family in _XLA_FAMILIES if names else _FAMILIES:
         members = tuple(dtype for dtype in family if dtype in types)
         if members:
-            yield f"- {title}: {type_names(members)}"
+            yield f"- {title}: {type_names(members, names)}"
 
 
 def rules(listed: Iterable[AnyRule]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sonnx.check.graphs import check_graph
+from sonnx.engines import Engine, run_graph
 from sonnx.evaluate.graphs import (
     DEFAULT_MEMORY,
     Accumulate,
@@ -14,7 +15,6 @@ from sonnx.evaluate.graphs import (
     Order,
     Settings,
     Step,
-    execute,
 )
 from sonnx.load import reader, writer
 from sonnx.load.limits import Limits
@@ -24,6 +24,7 @@ from sonnx.normalize.changes import Change
 from sonnx.normalize.graphs import normalize_graph
 from sonnx.numeric.arrays import Array
 from sonnx.report.text import findings_text
+from sonnx.stablehlo.module import stablehlo
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Graph(model.Graph):
         self,
         inputs: Mapping[str, Any],
         *,
+        engine: Engine = "reference",
         domain: Domain = "ieee",
         accumulate: Accumulate = "separate",
         order: Order = "given",
@@ -69,15 +71,27 @@ class Graph(model.Graph):
         """Execute the model by its definitions: arrays by input name in, arrays by output name out.
 
         In the domain "ieee" every bit is specified, given the mode of accumulation; in "real" floats are
-        lifted exactly and nothing is rounded. `watch` is called after every node with a Step.
+        lifted exactly and nothing is rounded. `watch` is called after every node with a Step. The engine
+        "xla" compiles the model with the real XLA instead (`sonnx[xla]`): sums come in an order of its own.
 
         Raises RuleError where the model does not conform, InputError where an array is not what the model
         takes, and MemoryLimitError where the tensors would take more than `memory` bytes.
         """
         settings = Settings(domain, accumulate, order, seed, memory)
+        self._require_conforming()
+        return run_graph(self, inputs, settings, engine=engine, watch=watch)
+
+    def to_stablehlo(self) -> str:
+        """The model as text of MLIR in the StableHLO dialect, for XLA's compilers.
+
+        Raises RuleError where the model does not conform, ExportError where XLA has no such type.
+        """
+        self._require_conforming()
+        return stablehlo(self)
+
+    def _require_conforming(self) -> None:
         if self._findings:
             raise RuleError(self._findings, findings_text(self._findings))
-        return execute(self, inputs, settings, watch)
 
     def save(self, path: str | Path) -> None:
         """Write the model to an ONNX file: the whole of it, or nothing."""

@@ -16,13 +16,15 @@ ALLOWED: Mapping[str, set[str]] = {
     "drawing": {"drawing"},
     "operators": {"model", "numeric", "operators", "drawing"},
     "check": {"model", "operators", "check"},
+    # XLA is an engine as well: it knows the operators and no other engine.
+    "stablehlo": {"model", "numeric", "operators", "stablehlo"},
     "evaluate": {"model", "numeric", "operators", "check", "report", "evaluate"},
     "report": {"model", "report"},
     "load": {"model", "numeric", "load"},
     "normalize": {"model", "numeric", "operators", "check", "normalize"},
 }
 # Who may speak to the engine that executes definitions: the package itself and what prints for people.
-CALLERS = {"__init__", "__main__", "api", "backend", "cli", "evaluate", "tour"}
+CALLERS = {"__init__", "__main__", "api", "backend", "cli", "engines", "evaluate", "tour", "xla"}
 # Who may read and write files of models: what people and tools call; the rest knows graphs alone.
 READERS = {"__init__", "api", "backend", "cli", "load"}
 # Who may know the format of ONNX's files: what reads them, and what is called with parsed models.

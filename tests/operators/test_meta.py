@@ -17,11 +17,12 @@ from sonnx.model.call import Call
 from sonnx.model.graph import Graph
 from sonnx.model.rule import AnyRule
 from sonnx.operators import GENERAL_RULES, GRAPH_RULES, OPERATORS, rules
+from sonnx.operators import operator as named
 
-FOLDERS = Path(sonnx.operators.__file__).parent / "onnx"
+PACKAGE = Path(sonnx.operators.__file__).parent
 TESTS = Path(__file__).resolve().parents[1]
 FACETS = ("__init__.py", "contract.py", "meaning.py", "accuracy.py", "cases.toml", "page.md", "figures.py")
-IDENTIFIER = re.compile(r"(?P<operator>[a-z]+)(\.(?P<operand>[A-Za-z_]+))?\.[A-Z][1-9][0-9]*")
+IDENTIFIER = re.compile(r"(?P<operator>(xla\.)?[a-z_]+)(\.(?P<operand>[A-Za-z_]+))?\.[A-Z][1-9][0-9]*")
 RULINGS = [
     *(f"D-ALL-{n}" for n in range(1, 5)),
     *(f"D-CLIP-{n}" for n in range(1, 6)),
@@ -29,6 +30,7 @@ RULINGS = [
     *(f"D-WHERE-{n}" for n in range(1, 3)),
     *(f"D-BCAST-{n}" for n in range(1, 4)),
     *(f"D-GRAPH-{n}" for n in range(1, 5)),
+    *(f"D-XLA-{n}" for n in range(1, 7)),
 ]
 
 
@@ -36,7 +38,8 @@ def complaints_about_folder(folder: Path, listed: Iterable[str]) -> list[str]:
     """What an operator's folder lacks."""
     missing = [f"{folder.name} lacks {facet}" for facet in FACETS if not (folder / facet).is_file()]
     missing += [f"{folder.name}/{path.name} is empty" for path in folder.glob("*") if not path.stat().st_size]
-    if folder.name not in set(listed):
+    # Folders of both domains may have one name.
+    if folder.name not in {name.removeprefix("xla.") for name in listed}:
         missing.append(f"{folder.name} is not in OPERATORS")
     if (folder / "__init__.py").is_file() and "OPERATOR" not in names_assigned(folder / "__init__.py"):
         missing.append(f"{folder.name} has no OPERATOR")
@@ -53,7 +56,7 @@ def complaints_about_rule(rule: Any, operator: str, operands: set[str]) -> list[
     """What a rule of an operator lacks; `operator` is the name of its folder, `general` or `graph`."""
     found = [f"no {name}" for name in ("statement", "reason") if not str(getattr(rule, name)).endswith(".")]
     anchor = rule.identifier.replace(".", "-").lower()
-    if rule.page != f"operators/{operator}.md#{anchor}":
+    if rule.page != f"operators/{operator.replace('.', '-')}.md#{anchor}":
         found.append(f"page {rule.page}")
     if not isinstance(rule.restricts_onnx, bool) or not callable(rule.predicate):
         found.append("no flag or no predicate")
@@ -71,7 +74,7 @@ def is_example(example: object, operator: str) -> bool:
     """Rules on graphs have graphs as examples, other rules calls of their operator."""
     if operator == "graph":
         return isinstance(example, Graph) and bool(example.nodes)
-    return isinstance(example, Call) and operator in ("general", example.operator.lower())
+    return isinstance(example, Call) and operator in ("general", named(example.operator).identifier)
 
 
 def complaints_about_identifier(identifier: str, operator: str, operands: set[str]) -> list[str]:
@@ -102,16 +105,19 @@ def other_tests() -> list[str]:
 
 
 def operator_folders() -> list[Path]:
-    return [path for path in FOLDERS.iterdir() if path.is_dir() and path.name != "__pycache__"]
+    homes = (PACKAGE / "onnx", PACKAGE / "xla")
+    return [path for home in homes for path in home.iterdir() if path.is_dir() and path.name[0] != "_"]
 
 
 @pytest.mark.parametrize("folder", operator_folders(), ids=lambda folder: folder.name)
 def test_every_operator_folder_has_every_facet_and_is_listed(folder: Path) -> None:
-    assert complaints_about_folder(folder, [op.folder for op in OPERATORS]) == []
+    listed = [op.identifier for op in OPERATORS if op.package.split(".")[2] == folder.parent.name]
+    assert complaints_about_folder(folder, listed) == []
 
 
 def test_every_listed_operator_has_its_folder() -> None:
-    assert {op.folder for op in OPERATORS} == {folder.name for folder in operator_folders()}
+    listed = {tuple(op.package.split(".")[2:]) for op in OPERATORS}
+    assert listed == {(folder.parent.name, folder.name) for folder in operator_folders()}
 
 
 def owners() -> list[tuple[AnyRule, str, set[str]]]:
@@ -122,7 +128,7 @@ def owners() -> list[tuple[AnyRule, str, set[str]]]:
         contract = op.contract
         names = {operand.name for operand in (*contract.inputs, *contract.outputs)}
         names |= {attribute.name for attribute in contract.attributes}
-        found += [(rule, op.folder, names) for rule in contract.rules]
+        found += [(rule, op.identifier, names) for rule in contract.rules]
     return found
 
 

@@ -90,19 +90,36 @@ KERNELS = st.sampled_from([(1, 1, 2, 2), (2, 2, 2, 2), (2, 1, 2, 2), (0, 1, 2, 2
 
 
 @st.composite
+def attributes_of_xla(draw: st.DrawFn, operator: Operator) -> Mapping[str, Any]:
+    """Attributes of an XLA operation, of any kind; now and then as they should be."""
+    good = operator.contract.rules[0].passing.attributes
+    anything = st.one_of(LISTS, NUMBERS, st.sampled_from(["f32", "c64", "SAME", "VALID", "fused", "real"]))
+    pairs = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3)
+    return {
+        name: draw(st.one_of(st.just(value), anything, pairs))
+        for name, value in good.items()
+        if draw(st.integers(0, 9))
+    }
+
+
+@st.composite
 def calls(draw: st.DrawFn, operator: Operator) -> Call:
     """Any call of an operator: operands and attributes of any kind, too few of them or too many."""
     contract = operator.contract
     if contract.inputs[0].variadic:
-        inputs = {f"X{m}": draw(TYPES) for m in range(draw(st.integers(0, 4)))}
+        inputs = {f"{contract.inputs[0].name}{m}": draw(TYPES) for m in range(draw(st.integers(0, 4)))}
     else:
         inputs = {o.name: draw(TYPES) for o in contract.inputs if draw(st.integers(0, 9))}
     attributes: Mapping[str, Any] = {}
-    if contract.attributes:
+    if operator.dialect == "xla":
+        attributes = draw(attributes_of_xla(operator))
+    elif contract.attributes:
         attributes = draw(attributes_of_conv())
     likely = draw(st.booleans())
-    if contract.attributes and likely:
-        shapes: dict[str, tuple[int, ...]] = {"X": draw(IMAGES), "W": draw(KERNELS)}
+    if contract.attributes and likely and not contract.inputs[0].variadic:
+        names = ("lhs", "rhs") if operator.dialect == "xla" else ("X", "W")
+        shapes: dict[str, tuple[int, ...]] = {names[0]: draw(IMAGES), names[1]: draw(KERNELS)}
+        shapes = {name: shape for name, shape in shapes.items() if name in {o.name for o in contract.inputs}}
         inputs |= {name: TensorType(DType.FLOAT, shape) for name, shape in shapes.items()}
     outputs = {o.name: draw(TYPES) for o in contract.outputs if draw(st.booleans())}
     constants = {"shape": tuple(draw(st.lists(NUMBERS, max_size=4)))} if draw(st.booleans()) else {}

@@ -162,12 +162,22 @@ def near_ties(draw: st.DrawFn) -> str:
     return f"{whole}.{rest:060d}{draw(st.sampled_from(('', '01', '9')))}"
 
 
+HEXES = st.builds(
+    "{}0x{:x}.{:x}p{}".format,
+    st.sampled_from(("", "-")),
+    st.integers(0, 2**60),
+    st.integers(0, 2**40),
+    st.one_of(st.integers(-200, 100), st.integers(-1200, 1200)),
+)
+WORDS = st.lists(st.one_of(decimals(), near_ties(), HEXES), min_size=1, max_size=4)
+
+
 @settings(deadline=None, max_examples=400)
-@given(st.lists(st.one_of(decimals(), near_ties()), min_size=1, max_size=4), st.sampled_from(sorted(FLOATS)))
+@given(WORDS, st.sampled_from(sorted(FLOATS)))
 def test_the_quick_way_gives_the_bits_of_the_definition(words: list[str], name: str) -> None:
-    expected = np.array([bits(numbers.parse_literal(word, FLOATS[name])) for word in words])
+    expected = [bits(numbers.parse_literal(word, FLOATS[name])) for word in words]
     read = parse_literal(f"{name}[{len(words)}] {{{', '.join(words)}}}")
-    assert read.view(f"u{read.dtype.itemsize}").tolist() == expected.tolist()
+    assert read.view(f"u{read.dtype.itemsize}").tolist() == expected
 
 
 # Printing

@@ -201,6 +201,33 @@ def normalize(model: Path, output: Path, dims: dict[str, int], brief: bool, memo
     sys.exit(normalize_model(model, output, dims, memory, brief))
 
 
+@main.command(short_help="Write MODEL as StableHLO, for XLA's compilers.")
+@_MODEL
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE.mlir",
+    type=click.Path(path_type=Path),
+    help="Where the text goes; - prints it.",
+)
+@click.option("--normalize", is_flag=True, help="Make the model conform first, as `sonnx normalize` does.")
+@_DIMS
+@_MEMORY
+def export(model: Path, output: Path, normalize: bool, dims: dict[str, int], memory: int | None) -> None:
+    """Write MODEL to FILE.mlir as text of MLIR in the StableHLO dialect, for XLA's compilers.
+
+    The meaning of every operator is spelled out, with its rules on NaN and zeros; only the order of sums is
+    XLA's own. A model outside the profile is refused with its findings and exit code 1, and nothing is
+    written; what cannot be read or exported at all has exit code 2.
+    """
+    from sonnx.cli.models import export_model  # noqa: PLC0415  see above
+
+    if dims and not normalize:
+        raise click.UsageError("--dim changes the model; say --normalize too")
+    sys.exit(export_model(model, output, dims if normalize else None, memory))
+
+
 @main.command()
 @_MODEL
 @click.option(
@@ -209,6 +236,13 @@ def normalize(model: Path, output: Path, dims: dict[str, int], brief: bool, memo
     multiple=True,
     metavar="NAME=FILE.npy",
     help="The array for an input of the model. May be repeated.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["reference", "xla"]),
+    default="reference",
+    show_default=True,
+    help="The definitions themselves, or the real XLA (needs `pip install sonnx[xla]`), whose sums differ.",
 )
 @click.option("--output-dir", type=click.Path(path_type=Path), help="Write the results into this folder.")
 @click.option(
@@ -254,5 +288,8 @@ def run(model: Path, memory: int | None, **options: Any) -> None:
         if "=" not in binding[1:-1]:
             raise click.UsageError(f"--input takes NAME=FILE.npy, not {binding!r}")
     chosen = {name: options.pop(name) for name in ("domain", "accumulate", "order", "seed")}
+    only = {"domain": "ieee", "accumulate": "separate", "order": "given", "seed": 0}
+    if options["engine"] == "xla" and (chosen != only or options["trace"]):
+        raise click.UsageError("--engine xla takes no --domain, --accumulate, --order, --seed or --trace")
     settings = Settings(**chosen, memory=memory or DEFAULT_MEMORY)
     sys.exit(run_model(model, RunOptions(settings=settings, memory=memory, **options)))

@@ -152,6 +152,36 @@ def normalize_model(
     return CONFORMS
 
 
+def export_model(path: Path, output: Path, dims: Mapping[str, int] | None, memory: int | None) -> int:
+    """Write a model as StableHLO; `dims` is given where it is to be made to conform first."""
+    printed = str(output) == "-"
+    problem = "" if printed else _unfit(output, path)
+    if problem:
+        return fail(f"{output} {problem}; name another file")
+    try:
+        graph = load(path, memory=memory)
+        graph = graph if dims is None else graph.normalize(dims)
+        if graph.check():
+            advice = "" if dims is not None else "; `--normalize` makes explicit what it can"
+            refuse(path, graph, f"nothing was written{advice}", normalized=dims is not None)
+            return FINDINGS
+        if any(is_same_file(output, Path(file)) for file in graph.external_files):
+            return fail(f"{output} holds data of the model, which is never changed; name another file")
+        text = graph.to_stablehlo()
+        if printed:
+            say(text.rstrip("\n"))
+            return CONFORMS
+        with whole_file(output) as file:
+            file.write(text.encode())
+    except OSError as error:
+        return fail(f"{output}: cannot be written: {error.strerror}")
+    except ValueError as error:  # a LoadError, an ExportError, or a size that nothing has
+        return fail(str(error))
+    say(printable(f"{output}: {count(len(graph.nodes), 'node')} as StableHLO, {len(text):,} characters"))
+    say(f"sha256 {digest(text.encode())}, of model sha256 {graph.file_sha256}")
+    return CONFORMS
+
+
 def _unfit(output: Path, model: Path) -> str:
     """Why a path is none that a model may be written to; nothing where it is."""
     if str(output) == "-":

@@ -13,7 +13,8 @@ from sonnx import __version__
 from sonnx.api import Graph, load
 from sonnx.cli.models import is_same_file, refuse
 from sonnx.cli.terminal import CONFORMS, FINDINGS, UNREADABLE, fail, say
-from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, execute
+from sonnx.engines import Engine, run_graph
+from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step
 from sonnx.load.arrays import array_digest, doubles, safe_name, write_array
 from sonnx.load.npy import ArrayFileError, read_npy
 from sonnx.model.tensor_type import TensorType
@@ -21,6 +22,7 @@ from sonnx.numeric.arrays import Array, describe
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.shared.predicates import count
 from sonnx.report.text import location_text, printable
+from sonnx.stablehlo.engine import EngineError
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class RunOptions:
     trace: bool
     settings: Settings
     memory: int | None
+    engine: Engine = "reference"
 
 
 def run_model(path: Path, options: RunOptions) -> int:
@@ -57,7 +60,7 @@ def run_model(path: Path, options: RunOptions) -> int:
         return _fail_lines(str(problem))
     except MemoryLimitError as problem:
         return fail(f"{problem} (--memory)")
-    except (NotIeeeError, ValueError) as problem:  # a ValueError may be a LoadError
+    except (EngineError, NotIeeeError, ValueError) as problem:  # a ValueError may be a LoadError
         return fail(str(problem))
     except OSError as problem:
         return fail(f"{problem.filename or 'writing'}: {problem.strerror}")
@@ -129,10 +132,10 @@ def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) ->
     if options.output_dir is not None:
         options.output_dir.mkdir(parents=True, exist_ok=True)
     if options.trace:
-        return execute(graph, arrays, options.settings, _tracer(options))
+        return run_graph(graph, arrays, options.settings, watch=_tracer(options))
     console = Console(stderr=True)
-    if not console.is_terminal:
-        return execute(graph, arrays, options.settings)
+    if not console.is_terminal or options.engine != "reference":
+        return run_graph(graph, arrays, options.settings, engine=options.engine)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("running", total=len(graph.nodes))
@@ -140,7 +143,7 @@ def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) ->
         def advance(step: Step) -> None:
             progress.update(task, completed=step.number, total=step.total)
 
-        return execute(graph, arrays, options.settings, advance)
+        return run_graph(graph, arrays, options.settings, watch=advance)
 
 
 def _tracer(options: RunOptions) -> Callable[[Step], None]:
@@ -194,12 +197,19 @@ def _range(array: Array) -> str:
 
 def _show(results: Mapping[str, Array], options: RunOptions) -> None:
     settings = options.settings
-    sums = f", sums {settings.accumulate}" if settings.domain == "ieee" else ""
-    order = settings.order if settings.order == "given" else f"random, seed {settings.seed}"
-    say(f"domain {settings.domain}{sums}, order {order}")
+    if options.engine == "xla":
+        say("engine xla: sums in an order of its own, subnormal numbers flushed to zero")
+    else:
+        _say_settings(settings)
     for name, array in results.items():
         say(_summary(name, array).rstrip())
         say(f"   {_digest(array)}")
         if options.output_dir is not None:
             for file in write_array(options.output_dir, name, array):
                 say(printable(f"   written to {file}"))
+
+
+def _say_settings(settings: Settings) -> None:
+    sums = f", sums {settings.accumulate}" if settings.domain == "ieee" else ""
+    order = settings.order if settings.order == "given" else f"random, seed {settings.seed}"
+    say(f"domain {settings.domain}{sums}, order {order}")

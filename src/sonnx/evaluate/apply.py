@@ -11,7 +11,6 @@ from sonnx.model.call import Call
 from sonnx.model.dtype import IEEE, DType
 from sonnx.model.operator import Contract, Operator
 from sonnx.model.rule import RuleError
-from sonnx.model.tensor_type import Dialect
 from sonnx.numeric.arrays import Array, describe, finish
 from sonnx.numeric.environment import require_ieee
 from sonnx.operators.shared.predicates import MOST_AXES, elements
@@ -31,7 +30,6 @@ def prepare(
     operator: Operator,
     operands: Mapping[str, Any],
     attributes: Mapping[str, Any],
-    dialect: Dialect = "onnx",
 ) -> Prepared:
     """Find the types of the operands and check the call; raises RuleError with every broken rule."""
     contract = operator.contract
@@ -44,7 +42,7 @@ def prepare(
     arrays = {name: array for name, (_, array) in described.items() if array is not None}
     call = Call(
         operator.name,
-        {name: replace(kind, dialect=dialect) for name, (kind, _) in described.items()},
+        {name: replace(kind, dialect=operator.dialect) for name, (kind, _) in described.items()},
         attributes,
         constants=_constants(contract, arrays),
     )
@@ -78,10 +76,9 @@ def apply(
     operator: Operator,
     operands: Mapping[str, Any],
     attributes: Mapping[str, Any],
-    dialect: Dialect = "onnx",
 ) -> Mapping[str, Array]:
     """Run the definition of an operator on arrays by operand name; results by output name."""
-    ready = prepare(operator, operands, attributes, dialect)
+    ready = prepare(operator, operands, attributes)
     with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
         results = operator.meaning(ready.arrays, ready.attributes)
     return {name: finish(result, ready.output_types[name]) for name, result in results.items()}

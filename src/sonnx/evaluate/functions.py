@@ -8,7 +8,7 @@ import numpy as np
 from sonnx.evaluate.apply import apply, prepare, require
 from sonnx.model.call import ABSENT, Absent, Call
 from sonnx.model.dtype import DType
-from sonnx.model.operator import Operator
+from sonnx.model.operator import Operator, operand_names
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import Array
 from sonnx.operators import BROADCAST, CLIP, CONV, EXPAND, WHERE, operator
@@ -63,7 +63,8 @@ def broadcast(*tensors: Any) -> tuple[Array, ...]:
 
     The results are read-only and share the memory of tensors that are in the machine's own form.
     """
-    return tuple(apply(BROADCAST, _numbered(tensors), {}).values())
+    named = {f"X{m}": tensor for m, tensor in enumerate(tensors)}
+    return tuple(apply(BROADCAST, named, {}).values())
 
 
 def expand(input: Any, shape: Any) -> Array:
@@ -77,7 +78,8 @@ def expand(input: Any, shape: Any) -> Array:
 def error_bound(name: str, *operands: Any, order: str = "specified", **attributes: Any) -> Any:
     """Bound the distance of an operator's IEEE result from the exact real one, element by element.
 
-    Takes the operator's name and then its arguments as the operator's own function does. `order` is
+    Takes the operator's name and then its arguments as the operator's own function does; Concatenate takes
+    its operands by position, and Call its computation as `computation=computation.callee`. `order` is
     "specified" or, for a bound that holds for every order of summation, "any". The bound is an array of
     doubles, a tuple of them for Broadcast: 0 where values are only moved, +inf where the result may be no
     finite number. Conv's `accumulate` defaults to "separate" and `auto_pad` to "NOTSET", as in `conv`.
@@ -89,12 +91,12 @@ def error_bound(name: str, *operands: Any, order: str = "specified", **attribute
     extra = {key: attributes[key] for key in attributes if key not in named}
     ready = prepare(found, named, _defaults(found) | extra)
     bounds = tuple(found.error_bound(ready.arrays, ready.attributes, order).values())
-    return bounds if _is_variadic(found) else bounds[0]
+    return bounds if found is BROADCAST else bounds[0]
 
 
 def _named(found: Operator, operands: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Operands by name, given by position or, where there is a fixed number, by keyword."""
-    names = list(_numbered(operands)) if _is_variadic(found) else [o.name for o in found.contract.inputs]
+    names = operand_names(found.contract.inputs, len(operands))
     # What has been given by position cannot be given by keyword too.
     attributes = [attribute.name for attribute in found.contract.attributes]
     surplus = sorted(set(keywords) - {*names[len(operands) :], *attributes})
@@ -112,13 +114,14 @@ def output_types(name: str, /, **arguments: Any) -> Mapping[str, TensorType]:
     """Find the types of an operator's outputs from types and attributes alone; no data is needed.
 
     Operands are given by name (X0, X1, ... for Broadcast), as TensorType or as text such as
-    "float[1,3,8,8]"; Expand's `shape` is a list of sizes. Raises RuleError where a rule is broken.
+    "float[1,3,8,8]" or "f32[3]"; Expand's `shape` is a list of sizes. Raises RuleError where a rule is broken.
     """
     found = operator(name)
     constant = {operand.name for operand in found.contract.inputs if operand.constant}
     inputs: dict[str, TensorType] = {}
     constants: dict[str, tuple[Any, ...]] = {}
     attributes: dict[str, Any] = dict(_defaults(found))
+    texts = {attribute.name for attribute in found.contract.attributes}
     for key, value in arguments.items():
         listed = elements(value)
         if key in constant and listed is not None:
@@ -127,7 +130,7 @@ def output_types(name: str, /, **arguments: Any) -> Mapping[str, TensorType]:
             inputs[key] = value
         elif value is None:
             continue  # an operand that is not there
-        elif isinstance(value, str) and key not in attributes:
+        elif isinstance(value, str) and key not in texts:
             inputs[key] = tensor_type(value)
         else:
             attributes[key] = value
@@ -143,10 +146,6 @@ def _defaults(found: Operator) -> dict[str, str]:
 
 def _is_variadic(found: Operator) -> bool:
     return any(operand.variadic for operand in found.contract.inputs)
-
-
-def _numbered(tensors: Sequence[Any]) -> dict[str, Any]:
-    return {f"X{m}": tensor for m, tensor in enumerate(tensors)}
 
 
 def _vector(shape: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sonnx.check.inference import node_call
 from sonnx.model.dtype import IEEE, DType
 from sonnx.model.graph import Graph, Node, Value
 from sonnx.model.inline import flatten
@@ -30,6 +31,7 @@ DEFAULT_MEMORY = 4 * 2**30
 _REAL_BYTES = 150
 _STRING_BYTES = 60
 _LIFTED = (*IEEE, DType.BFLOAT16)
+_NARROW = (DType.FLOAT16, DType.BFLOAT16)
 
 
 class InputError(ValueError):
@@ -213,6 +215,12 @@ def _lifted(name: str, array: Array, kind: TensorType, domain: Domain) -> Array:
         raise InputError(f"`{name}` cannot be taken into the reals: {reason}") from None
 
 
+def require_memory(graph: Graph, settings: Settings) -> None:
+    """Raise MemoryLimitError where the tensors of a graph would take more than is allowed."""
+    flat = flatten(graph).graph
+    _require_memory(flat, given_order(flat.nodes), settings)
+
+
 def _require_memory(graph: Graph, order: Sequence[int], settings: Settings) -> None:
     """Refuse a run whose tensors, as they live and die, would exceed the limit."""
     uses = _uses(graph)
@@ -234,22 +242,19 @@ def _require_memory(graph: Graph, order: Sequence[int], settings: Settings) -> N
 
 
 def _working_bytes(graph: Graph, node: Node, settings: Settings) -> int:
-    """What a definition takes for copies of its inputs and outputs; Conv's padded input is one of them."""
+    """What a definition takes for copies of its inputs and outputs, and for what it makes in between."""
     kinds = [graph.types[name] for name in {*node.inputs, *node.outputs} if name]
-    pads = node.attributes.get("pads")
-    if not pads:
+    operator = node_operator(node, graph.dialect)
+    working = (
+        ()
+        if operator is None
+        else operator.contract.working_types(node_call(operator, node, graph.types, {}))
+    )
+    if not working:
         return sum(_bytes(kind, settings.domain) for kind in kinds)
-    kinds.append(_padded(graph.types[node.inputs[0]], pads))
-    # Sums of float16 are held as float, and so is all that they are made of.
-    wide = 3 if kinds[-1].dtype is DType.FLOAT16 else 1
-    return wide * sum(_bytes(kind, settings.domain) for kind in kinds)
-
-
-def _padded(X: TensorType, pads: Sequence[int]) -> TensorType:
-    shape = X.sizes or ()
-    half = len(pads) // 2
-    grown = map(sum, zip(shape[-half:], pads[:half], pads[half:], strict=True))
-    return TensorType(X.dtype, (*shape[:-half], *grown))
+    # Sums of two-byte floats are held as float, and so is all that they are made of.
+    wide = 3 if working[0].dtype in _NARROW else 1
+    return wide * sum(_bytes(kind, settings.domain) for kind in (*kinds, *working))
 
 
 def _bytes(kind: TensorType, domain: Domain) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from sonnx.model.call import Call
 from sonnx.model.dtype import DType
 from sonnx.model.rule import Rule
-from sonnx.model.tensor_type import TensorType
+from sonnx.model.tensor_type import Dialect, TensorType
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,10 @@ class Attribute:
     default: str | None = None
 
 
+def _nothing_between(call: Call) -> Sequence[TensorType]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Contract:
     """Everything about an operator that can be said without data.
@@ -71,6 +75,8 @@ class Contract:
     domain: str = ""
     # Operators that compare or calculate depend on the processor's arithmetic; those that move do not.
     uses_arithmetic: bool = False
+    # What the definition holds in between, beside operands and outputs: whoever limits memory asks for it.
+    working_types: Callable[[Call], Sequence[TensorType]] = _nothing_between
 
 
 # Arrays by operand name, attributes by name → arrays by output name.
@@ -134,6 +140,11 @@ class Operator:
         """The name, such as `Clip`; with the domain where that is not ONNX's own, such as `xla.Clamp`."""
         contract = self.contract
         return f"{contract.domain}.{contract.name}" if contract.domain else contract.name
+
+    @property
+    def dialect(self) -> Dialect:
+        """Whose operator it is, and so who spells its types."""
+        return "xla" if self.contract.domain == "xla" else "onnx"
 
     @property
     def key(self) -> tuple[str, str]:

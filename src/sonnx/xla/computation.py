@@ -4,10 +4,11 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from sonnx.engines import Engine, run_graph
 from sonnx.evaluate.graphs import (
     DEFAULT_MEMORY,
     Accumulate,
@@ -16,8 +17,6 @@ from sonnx.evaluate.graphs import (
     Order,
     Settings,
     Step,
-    execute,
-    require_inputs,
 )
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Function, Graph, Node, Value
@@ -25,10 +24,10 @@ from sonnx.numeric.arrays import Array
 from sonnx.numeric.real import real
 from sonnx.operators.shared.predicates import count
 from sonnx.operators.xla.call.callee import Callee
+from sonnx.stablehlo.module import stablehlo
 from sonnx.xla.shapes import Shape, shape_of
 from sonnx.xla.text import computation_text
 
-Engine = Literal["reference", "xla"]
 # Where the functions of a graph are that are computations.
 DOMAIN = "xla.computation"
 OPSETS = (("xla", 1), (DOMAIN, 1))
@@ -67,8 +66,6 @@ class Computation:
 
     def to_stablehlo(self) -> str:
         """The same as text of MLIR in the StableHLO dialect, for XLA's compilers."""
-        from sonnx.stablehlo.module import stablehlo  # noqa: PLC0415  loaded where it is needed
-
         return stablehlo(self.graph)
 
     def run(
@@ -91,21 +88,9 @@ class Computation:
         """
         settings = Settings(domain, accumulate, order, seed, memory)
         inputs = self._named(arrays)
-        if engine == "xla":
-            if settings != Settings(memory=memory) or watch is not None:
-                raise ValueError(
-                    'run: the engine "xla" knows neither another domain, accumulation or order, nor a watch'
-                )
-            held = require_inputs(self.graph.inputs, inputs, domain)
-            from sonnx.stablehlo import engine as xla_engine  # noqa: PLC0415  loaded where it is needed
-
-            (result,) = xla_engine.execute(self.graph, held).values()
-            return result
-        if engine != "reference":
-            raise ValueError(f"run: engine must be 'reference' or 'xla', not {engine!r}")
         if domain == "real":
             self._require_real()
-        (result,) = execute(self.graph, inputs, settings, watch).values()
+        (result,) = run_graph(self.graph, inputs, settings, engine=engine, watch=watch).values()
         return result
 
     def _named(self, arrays: Sequence[Any]) -> Mapping[str, Any]:

@@ -24,7 +24,7 @@ def call(computation: Computation, *args: Any) -> Array:
     """Apply a computation to arrays, one for each parameter."""
     callee = computation.callee if isinstance(computation, Computation) else computation
     operands = {f"args{m}": argument for m, argument in enumerate(args)}
-    return apply(XLA_CALL, operands, {"computation": callee}, "xla")["output"]
+    return apply(XLA_CALL, operands, {"computation": callee})["output"]
 
 
 def clamp(operand: Any, min: Any, max: Any) -> Array:
@@ -73,4 +73,4 @@ def conv_with_general_padding(
 
 def _apply(operation: Operation, **modes: str) -> Array:
     attributes = {name: frozen(value) for name, value in operation.attributes.items()}
-    return apply(operation.operator, operation.operands, {**attributes, **modes}, "xla")["output"]
+    return apply(operation.operator, operation.operands, {**attributes, **modes})["output"]

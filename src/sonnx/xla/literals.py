@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 from typing import Any, NoReturn
 
@@ -86,7 +87,6 @@ def parse_literal(text: str) -> Array:
     """
     if not isinstance(text, str):
         raise TypeError(f"parse_literal: needs text, got {type_name(text)}")
-    require_ieee()
     dtype, shape, start = _header(text)
     body = _Body(text, start, dtype, shape)
     elements = body.elements()
@@ -103,7 +103,6 @@ def format_literal(array: Any, *, hexadecimal: bool = False, width: int = 100) -
     Floats are the shortest decimals that do so, or hexadecimal. A literal of rank 2 or more that is longer
     than `width` has one row a line. Raises ValueError for what XLA has no type for.
     """
-    require_ieee()
     kind, held = describe(array)
     if held is None or kind.dtype not in XLA_NAMES:
         raise ValueError(f"format_literal: XLA has no type for {kind}; it has {', '.join(XLA_TYPES)}")
@@ -125,12 +124,8 @@ def _header(text: str) -> tuple[DType, tuple[int, ...], int]:
     assert match is not None  # the pattern matches the empty text
     dtype = XLA_TYPES.get(match[1])
     if dtype is None:
-        _fail(
-            text,
-            match.start(1),
-            f"an element type ({', '.join(XLA_TYPES)})",
-            _shown(match[1] or text[match.end() :][:1]),
-        )
+        found = match[1] or text[match.end() : match.end() + 1]
+        _fail(text, match.start(1), f"an element type ({', '.join(XLA_TYPES)})", _shown(found))
     token = _size_token(text, match.end())
     if token[1] != "[":
         return dtype, (), match.end()
@@ -257,15 +252,13 @@ class _Body:
         """Refuse the token of this number, or the end of the text."""
         if index is None:
             _fail(self.text, len(self.text), expected, _shown(""))
-        for number, match in enumerate(_TOKEN.finditer(self.text, self.start)):
-            if number == index:
-                _fail(self.text, match.start(), expected, found or _shown(match[0]))
-        raise AssertionError("the token was found before")
+        match = next(islice(_TOKEN.finditer(self.text, self.start), index, None))
+        _fail(self.text, match.start(), expected, found or _shown(match[0]))
 
     def fail_at_element(self, error: "_ElementError") -> NoReturn:
         """Refuse an element, or one of the two parts of one."""
         places = (match for match in _TOKEN.finditer(self.text, self.start) if match[0] not in _PUNCTUATION)
-        match = next(match for number, match in enumerate(places) if number == error.index)
+        match = next(islice(places, error.index, None))
         start, word = match.start(), match[0]
         if error.part is not None:
             part = list(_WORDS.finditer(self.text, start, match.end()))[error.part]
@@ -338,6 +331,7 @@ def _floats(words: list[str], dtype: DType) -> Array:
     Most words take a shorter way: Python reads them as doubles, rounded once. The exact number lies strictly
     between the neighbours of that double; where both neighbours round to one number of the type, so does it.
     """
+    require_ieee()  # a process that flushes subnormals reads them as 0
     decimal = _DECIMAL.fullmatch
     doubles = np.array([float(word) if decimal(word) else _unusual(word) for word in words], np.float64)
     undecided = np.isnan(doubles)
@@ -395,6 +389,7 @@ def _texts(flat: Array, dtype: DType, hexadecimal: bool) -> list[str]:
         part = PART[dtype]
         parts = _texts(flat.view(numpy_dtype(part)), part, hexadecimal)
         return [f"({real}, {imaginary})" for real, imaginary in zip(parts[::2], parts[1::2], strict=True)]
+    require_ieee()
     # Weights repeat, and there are few numbers of 16 bits: each is written once.
     form = FORMATS[dtype]
     bits, where = np.unique(flat.view(form.held_as), return_inverse=True)

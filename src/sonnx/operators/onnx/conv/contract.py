@@ -6,7 +6,7 @@ from sonnx.model.call import Call
 from sonnx.model.operator import Attribute, Contract, Operand
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.onnx.conv.attribute_rules import ATTRIBUTE_RULES
-from sonnx.operators.onnx.conv.geometry import output_shape
+from sonnx.operators.onnx.conv.geometry import output_shape, padded_sizes
 from sonnx.operators.onnx.conv.rules import OPERAND_RULES, TYPES
 
 
@@ -16,6 +16,12 @@ def output_types(call: Call) -> Mapping[str, TensorType]:
     # A batch size that is open keeps its name.
     batch = X.shape[:1] if X.shape else ()
     return {"Y": TensorType(X.dtype, None if shape is None else (*batch, *shape[1:]))}
+
+
+def working_types(call: Call) -> tuple[TensorType, ...]:
+    """X with its padding."""
+    X, padded = call.inputs["X"], padded_sizes(call)
+    return () if padded is None else (TensorType(X.dtype, (*(X.shape or ())[:2], *padded)),)
 
 
 CONTRACT = Contract(
@@ -56,4 +62,5 @@ CONTRACT = Contract(
     rules=OPERAND_RULES + ATTRIBUTE_RULES,
     output_types=output_types,
     uses_arithmetic=True,
+    working_types=working_types,
 )

@@ -62,4 +62,5 @@ CONTRACT = Contract(
     rules=RULES,
     output_types=output_types,
     uses_arithmetic=True,
+    working_types=GENERAL.working_types,
 )

@@ -8,7 +8,7 @@ from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.shared.predicates import count, written
 from sonnx.operators.shared.xla_types import SUMMED, xla_type
-from sonnx.operators.xla.conv_with_general_padding.geometry import output_shape, pairs, spatial
+from sonnx.operators.xla.conv_with_general_padding.geometry import output_shape, padded_shape, pairs, spatial
 from sonnx.operators.xla.conv_with_general_padding.rules import GOOD, at_least_one, rules
 
 _NAME, _IDENTIFIER = "xla.ConvWithGeneralPadding", "xla.conv_with_general_padding"
@@ -25,6 +25,12 @@ def output_types(call: Call) -> Mapping[str, TensorType]:
     """The type of `lhs`; one position for each placement of the window (D-XLA-5)."""
     lhs, shape = call.inputs["lhs"], output_shape(call)
     return {"output": xla_type(lhs.dtype, None if shape is None else (*(lhs.shape or ())[:1], *shape[1:]))}
+
+
+def working_types(call: Call) -> tuple[TensorType, ...]:
+    """The base area, dilated and padded."""
+    shape = padded_shape(call)
+    return () if shape is None else (xla_type(call.inputs["lhs"].dtype, shape),)
 
 
 def _padding(call: Call) -> Broken | None:
@@ -96,4 +102,5 @@ CONTRACT = Contract(
     rules=RULES,
     output_types=output_types,
     uses_arithmetic=True,
+    working_types=working_types,
 )

@@ -103,12 +103,15 @@ def output_shape(call: Call) -> Extents | None:
     return (lhs[0], rhs[0], *output_sizes(base, sliding))
 
 
+def padded_shape(call: Call) -> Extents | None:
+    """The shape of the base area, dilated and padded."""
+    lhs, sliding, base = extents(call, "lhs"), axes(call), base_sizes(call)
+    if lhs is None or sliding is None or base is None:
+        return None
+    return (*lhs[:LEADING], *(axis.padded_size(size) for size, axis in zip(base, sliding, strict=True)))
+
+
 def made_shapes(call: Call) -> list[tuple[int, ...]]:
     """The shapes of the padded base area and of the result, as far as they are known."""
-    lhs, shape, sliding, base = sizes(call, "lhs"), output_shape(call), axes(call), base_sizes(call)
-    result = None if shape is None else static(shape)
-    found = [] if result is None else [result]
-    if lhs is not None and sliding is not None and base is not None:
-        padded = (axis.padded_size(size) for size, axis in zip(base, sliding, strict=True))
-        found.append((*lhs[:LEADING], *padded))
-    return found
+    shapes = (static(shape) for shape in (output_shape(call), padded_shape(call)) if shape is not None)
+    return [shape for shape in shapes if shape is not None]

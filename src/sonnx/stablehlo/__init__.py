@@ -1,0 +1,1 @@
+"""Graphs as StableHLO, and the real XLA that executes them."""
