@@ -25,7 +25,7 @@ from sonnx.load.reader import from_bytes
 from sonnx.load.whole_file import whole_file
 from sonnx.load.writer import to_bytes
 from sonnx.model.rule import Finding
-from sonnx.operators import rules
+from sonnx.operators import profile_rules
 from sonnx.operators.shared.predicates import count
 from sonnx.report.changes import changes_text
 from sonnx.report.findings_json import About, findings_json
@@ -81,7 +81,7 @@ def check_model(path: Path, form: Format, output: str | None, memory: int | None
     if form == "json":
         report = findings_json(findings, **about)
     elif form == "sarif":
-        report = sarif(findings, rules(), **about)
+        report = sarif(findings, profile_rules(), **about)
     else:
         report = _text(graph, findings, path, brief)
     return _deliver(report.rstrip("\n"), output, verdict(str(path), findings)) or (

@@ -30,7 +30,6 @@ DEFAULT_MEMORY = 4 * 2**30
 # A fraction takes about this much.
 _REAL_BYTES = 150
 _STRING_BYTES = 60
-_LIFTED = (*IEEE, DType.BFLOAT16)
 _NARROW = (DType.FLOAT16, DType.BFLOAT16)
 
 
@@ -144,15 +143,19 @@ def _execute(
         results = operator.meaning(arrays, attributes)
     made = zip(operator.contract.outputs, node.outputs, strict=False)
     return {
-        name: finish(results[operand.name], _held_as(types[name].dtype, settings.domain))
+        name: finish(results[operand.name], _held_as(types[name], settings.domain))
         for operand, name in made
         if name
     }
 
 
-def _held_as(dtype: DType | None, domain: Domain) -> DType | None:
-    """In the real domain floats are real numbers; integers, booleans and text are exact already."""
-    return DType.REAL if domain == "real" and dtype in _LIFTED else dtype
+def _held_as(kind: TensorType, domain: Domain) -> DType | None:
+    """In the real domain floats are real numbers; integers, booleans and text are exact already.
+
+    Operators of ONNX only move bfloat16; XLA operations calculate with it.
+    """
+    lifted = kind.dtype in IEEE or (kind.dtype is DType.BFLOAT16 and kind.dialect == "xla")
+    return DType.REAL if domain == "real" and lifted else kind.dtype
 
 
 def require_inputs(values: Sequence[Value], inputs: Mapping[str, Any], domain: Domain) -> dict[str, Array]:
@@ -194,7 +197,7 @@ def _matched(
     arrays: dict[str, Array] = {}
     for name, kind in wanted.items():
         found, array = describe(inputs.get(name))
-        exact = found.dtype is DType.REAL and _held_as(kind.dtype, domain) is DType.REAL
+        exact = found.dtype is DType.REAL and _held_as(kind, domain) is DType.REAL
         if name not in inputs:
             problems.append(f"`{name}` is missing; it must be {kind}")
         elif array is None or found.sizes != kind.sizes or not (found.dtype is kind.dtype or exact):
@@ -205,7 +208,7 @@ def _matched(
 
 
 def _lifted(name: str, array: Array, kind: TensorType, domain: Domain) -> Array:
-    held = _held_as(kind.dtype, domain)
+    held = _held_as(kind, domain)
     if held is not DType.REAL or isinstance(array, RealArray):
         return array if held is None else hold(array, held)
     try:
@@ -258,7 +261,7 @@ def _working_bytes(graph: Graph, node: Node, settings: Settings) -> int:
 
 
 def _bytes(kind: TensorType, domain: Domain) -> int:
-    held = _held_as(kind.dtype, domain)
+    held = _held_as(kind, domain)
     number = prod(kind.sizes or ())
     if held is DType.REAL:
         return number * _REAL_BYTES

@@ -81,6 +81,9 @@ class Contract:
 
 # Arrays by operand name, attributes by name → arrays by output name.
 Meaning = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
+# The same on tensors of a StableHLO function, to which it adds the operations that make the results; an operand
+# whose elements decide a shape comes as an array.
+Lowering = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 # The same arguments and the order of summation → a bound for every element, by output name.
 ErrorBound = Callable[[Mapping[str, Any], Mapping[str, Any], str], Mapping[str, Any]]
 
@@ -128,12 +131,16 @@ def _nothing(call: Call) -> Sequence[Amendment]:
 
 @dataclass(frozen=True)
 class Operator:
-    """A contract together with what it means, how accurate that is, and what makes a call conform."""
+    """A contract together with what it means, how accurate that is, and what makes a call conform.
+
+    `stablehlo` writes it for XLA; an operator that no graph holds as a node, or that is a call, has none.
+    """
 
     contract: Contract
     meaning: Meaning
     error_bound: ErrorBound
     amend: Amend = _nothing
+    stablehlo: Lowering | None = None
 
     @property
     def name(self) -> str:

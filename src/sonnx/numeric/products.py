@@ -46,7 +46,9 @@ def sum_of_products(
     fused = accumulate == "fused" and dtype in _FUSED
     with np.errstate(all="ignore"):
         total = _fold(x.astype(held, copy=False), windows, weights.astype(held), start.astype(held), fused)
-        return convert(total, ACCUMULATOR[dtype], dtype)
+        if dtype is DType.BFLOAT16:  # no cast of another library defines it
+            return convert(total, DType.FLOAT, dtype)
+        return total.astype(numpy_dtype(dtype), copy=False)
 
 
 def _fold(x: Array, windows: Windows, weights: Array, start: Array, fused: bool) -> Array:

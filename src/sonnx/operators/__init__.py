@@ -32,6 +32,7 @@ __all__ = [
     "call_rules",
     "node_operator",
     "operator",
+    "profile_rules",
     "rules",
 ]
 
@@ -39,6 +40,11 @@ __all__ = [
 def call_rules() -> tuple[Rule, ...]:
     """List the rules on single calls: the general ones and those of every operator."""
     return GENERAL_RULES + tuple(rule for op in OPERATORS for rule in op.contract.rules)
+
+
+def profile_rules() -> tuple[AnyRule, ...]:
+    """List the rules that a model may break; those on XLA operations are about no file."""
+    return tuple(rule for rule in rules() if not rule.identifier.startswith("xla."))
 
 
 def rules(name: str | None = None) -> tuple[AnyRule, ...]:

@@ -1,1 +1,1 @@
-"""Graphs as StableHLO, and the real XLA that executes them."""
+"""Graphs as StableHLO, the language that XLA takes, and the real XLA as an engine."""

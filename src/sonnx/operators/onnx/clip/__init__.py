@@ -5,5 +5,6 @@ from sonnx.operators.onnx.clip.accuracy import error_bound
 from sonnx.operators.onnx.clip.amend import amend
 from sonnx.operators.onnx.clip.contract import CONTRACT
 from sonnx.operators.onnx.clip.meaning import meaning
+from sonnx.operators.onnx.clip.stablehlo import lower
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, amend)
+OPERATOR = Operator(CONTRACT, meaning, error_bound, amend, stablehlo=lower)

@@ -5,5 +5,6 @@ from sonnx.operators.onnx.conv.accuracy import error_bound
 from sonnx.operators.onnx.conv.amend import amend
 from sonnx.operators.onnx.conv.contract import CONTRACT
 from sonnx.operators.onnx.conv.meaning import meaning
+from sonnx.operators.onnx.conv.stablehlo import lower
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, amend)
+OPERATOR = Operator(CONTRACT, meaning, error_bound, amend, stablehlo=lower)

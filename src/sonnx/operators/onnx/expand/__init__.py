@@ -4,5 +4,6 @@ from sonnx.model.operator import Operator
 from sonnx.operators.onnx.expand.accuracy import error_bound
 from sonnx.operators.onnx.expand.contract import CONTRACT
 from sonnx.operators.onnx.expand.meaning import meaning
+from sonnx.operators.onnx.expand.stablehlo import lower
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound)
+OPERATOR = Operator(CONTRACT, meaning, error_bound, stablehlo=lower)

@@ -5,5 +5,6 @@ from sonnx.operators.onnx.where.accuracy import error_bound
 from sonnx.operators.onnx.where.amend import amend
 from sonnx.operators.onnx.where.contract import CONTRACT
 from sonnx.operators.onnx.where.meaning import meaning
+from sonnx.operators.onnx.where.stablehlo import lower
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, amend)
+OPERATOR = Operator(CONTRACT, meaning, error_bound, amend, stablehlo=lower)

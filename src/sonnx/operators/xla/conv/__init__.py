@@ -4,5 +4,6 @@ from sonnx.model.operator import Operator
 from sonnx.operators.xla.conv.accuracy import error_bound
 from sonnx.operators.xla.conv.contract import CONTRACT
 from sonnx.operators.xla.conv.meaning import meaning
+from sonnx.operators.xla.conv.stablehlo import lower
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound)
+OPERATOR = Operator(CONTRACT, meaning, error_bound, stablehlo=lower)

@@ -1,0 +1,43 @@
+"""Clamp for XLA: minimum and maximum of IEEE 754-2019, found by integers.
+
+XLA's own clamp overlooks a NaN bound on some processors and takes either zero for the other.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sonnx.model.dtype import DType
+from sonnx.numeric.rounding import FORMATS
+from sonnx.operators.shared.stablehlo import (
+    Tensor,
+    bitcast,
+    broadcast_to,
+    compare,
+    elementwise,
+    is_nan,
+    select,
+    signed_bits,
+    splat,
+    with_number,
+)
+
+
+def lower(inputs: Mapping[str, Tensor], _attributes: Mapping[str, Any]) -> Mapping[str, Tensor]:
+    """Y = minimum(maximum(X, L), M)."""
+    x = inputs["operand"]
+    low, high = (broadcast_to(inputs[bound], x.shape) for bound in ("min", "max"))
+    if x.dtype not in FORMATS:
+        return {"output": elementwise("minimum", elementwise("maximum", x, low), high)}
+    bits = [signed_bits(tensor) for tensor in (x, low, high)]
+    places = [_place(tensor, x.dtype) for tensor in bits]
+    inside = elementwise("minimum", elementwise("maximum", *places[:2]), places[2])
+    result = _place(inside, x.dtype)
+    for tensor in reversed(bits):  # the first NaN counts
+        result = select(is_nan(tensor, x.dtype), tensor, result)
+    return {"output": bitcast(result, x.dtype)}
+
+
+def _place(bits: Tensor, dtype: DType) -> Tensor:
+    """Integers in the order of the floats that have these bits, -0 right before +0; its own inverse."""
+    negative = compare("LT", bits, splat(bits, 0))
+    return select(negative, with_number("xor", bits, FORMATS[dtype].sign_bit - 1), bits)

@@ -1,0 +1,142 @@
+"""What the tests of StableHLO and XLA share: graphs of one node, arrays, and where subnormals are."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from sonnx.evaluate import graphs
+from sonnx.model.dtype import XLA_NAMES, DType
+from sonnx.model.graph import Constant, Graph, Node, Value
+from sonnx.model.tensor_type import Dialect, TensorType
+from sonnx.operators import OPERATORS
+from sonnx.stablehlo import engine
+
+Array = NDArray[Any]
+
+HELD: dict[str, np.dtype[Any]] = {
+    "pred": np.dtype(np.bool_),
+    **{f"s{width}": np.dtype(f"i{width // 8}") for width in (8, 16, 32, 64)},
+    **{f"u{width}": np.dtype(f"u{width // 8}") for width in (8, 16, 32, 64)},
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "c64": np.dtype(np.complex64),
+    "c128": np.dtype(np.complex128),
+}
+FLOATS = ("f16", "bf16", "f32", "f64")
+INTEGERS = tuple(name for name in HELD if name[0] in "su")
+_DTYPE = {name: dtype for dtype, name in XLA_NAMES.items()}
+# Bits of a float type below the exponent: those of the fraction.
+_FRACTION = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
+_NAMES = {held: name for name, held in HELD.items()}
+
+
+def dtype_name(array: Array) -> str:
+    """The type as XLA spells it."""
+    return _NAMES[array.dtype]
+
+
+def type_of(array: Array, dialect: Dialect = "xla") -> TensorType:
+    """The type of an array."""
+    return TensorType(_DTYPE[dtype_name(array)], array.shape, dialect=dialect)
+
+
+def node_graph(
+    operator: str,
+    inputs: Mapping[str, Array],
+    attributes: Mapping[str, Any] | None = None,
+    constants: Sequence[str] = (),
+) -> Graph:
+    """A graph of one node, such as `xla.Clamp`, that takes these arrays; those named are constants."""
+    found = next(op for op in OPERATORS if op.name == operator)
+    dialect: Dialect = "xla" if found.contract.domain else "onnx"
+    output = found.contract.outputs[0].name
+    # Only the reference looks at the output's type, to hold reals; the shape follows from the inputs.
+    held = inputs[next(name for name in inputs if name != "condition")]
+    dtype = _DTYPE[(attributes or {}).get("new_element_type", dtype_name(held))]
+    shape = found.meaning(inputs, {**(attributes or {}), "accumulate": "separate", "domain": "ieee"})[output].shape
+    return Graph(
+        name="one node",
+        inputs=tuple(Value(n, type_of(a, dialect)) for n, a in inputs.items() if n not in constants),
+        outputs=(Value(output, TensorType(dtype, shape, dialect=dialect)),),
+        nodes=(
+            Node(found.contract.name, tuple(inputs), (output,), attributes or {}, domain=found.contract.domain),
+        ),
+        constants=tuple(Constant(n, type_of(inputs[n], dialect), inputs[n]) for n in constants),
+        dialect=dialect,
+    )
+
+
+def defined(graph: Graph, inputs: Mapping[str, Array]) -> Array:
+    """The one result that the definitions give."""
+    (result,) = graphs.execute(graph, inputs, graphs.Settings()).values()
+    return result
+
+
+def exact(graph: Graph, inputs: Mapping[str, Array]) -> Array:
+    """The one result in the domain of the reals."""
+    (result,) = graphs.execute(graph, inputs, graphs.Settings(domain="real")).values()
+    return result
+
+
+def on_xla(graph: Graph, inputs: Mapping[str, Array]) -> Array:
+    """The one result that XLA gives."""
+    (result,) = engine.execute(graph, inputs).values()
+    return result
+
+
+def both(
+    operator: str,
+    inputs: Mapping[str, Array],
+    attributes: Mapping[str, Any] | None = None,
+    constants: Sequence[str] = (),
+) -> tuple[Array, Array]:
+    """What one operator's definition gives, and what XLA gives."""
+    graph = node_graph(operator, inputs, attributes, constants)
+    given = {name: array for name, array in inputs.items() if name not in constants}
+    return defined(graph, given), on_xla(graph, given)
+
+
+def parts(array: Array) -> Array:
+    """Elements along a last axis of one, or two for complex ones."""
+    array = np.ascontiguousarray(array)
+    width = array.dtype.itemsize // 2
+    return (array.reshape(-1).view(f"f{width}") if array.dtype.kind == "c" else array).reshape(*array.shape, -1)
+
+
+def subnormal(array: Array) -> Array:
+    """Where an element, or one of its parts, is a subnormal number."""
+    each = parts(array)
+    fraction = _FRACTION.get(_NAMES[each.dtype])
+    if fraction is None:
+        return np.zeros(array.shape, bool)
+    word = np.dtype(f"u{each.dtype.itemsize}")
+    magnitude = each.view(word) & word.type(2 ** (8 * word.itemsize - 1) - 1)
+    found: Array = (magnitude > 0) & (magnitude < 2**fraction)
+    return found.any(axis=-1)
+
+
+def without_subnormals(array: Array) -> Array:
+    """The same array with zeros for subnormal elements."""
+    copy = array.copy()
+    copy[subnormal(array)] = 0
+    return copy
+
+
+def random_bits(name: str, shape: Sequence[int], seed: int) -> Array:
+    """Elements of any bits; of pred, 0 and 1."""
+    random = np.random.default_rng(seed)
+    count = int(np.prod(shape, dtype=np.int64))
+    if name == "pred":
+        return (random.integers(0, 2, count) != 0).reshape(tuple(shape))
+    raw = random.integers(0, 256, count * HELD[name].itemsize, dtype=np.uint8)
+    return raw.view(HELD[name]).reshape(tuple(shape))
+
+
+def dtype_of(name: str) -> DType:
+    """The element type that XLA spells so."""
+    return _DTYPE[name]

@@ -1,0 +1,364 @@
+"""Computations are composed, refused, printed and executed as the document and the rulings say."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import sonnx
+from sonnx import xla
+from sonnx.check.graphs import check_graph
+from sonnx.xla import ComputationBuilder, Shape
+
+
+def limit(name: str = "limit") -> xla.Computation:
+    """The document's example of Clamp: s32[3] between 0 and 6."""
+    b = ComputationBuilder(name)
+    x = b.parameter(0, Shape("s32", (3,)), "x")
+    b.clamp(x, b.constant("s32 0"), b.constant("s32 6"))
+    return b.build()
+
+
+def s32(*values: int) -> np.ndarray[Any, np.dtype[np.int32]]:
+    return np.array(values, np.int32)
+
+
+def rules_broken(call: Callable[[], object]) -> list[str]:
+    with pytest.raises(sonnx.RuleError) as caught:
+        call()
+    return [finding.rule for finding in caught.value.findings]
+
+
+def test_the_document_s_clamp_gives_0_5_6() -> None:
+    c = limit()
+    assert sonnx.same_bits(c.run(s32(-1, 5, 9)), s32(0, 5, 6))
+    assert c.shape == Shape("s32", (3,))
+    assert c.parameters == (("x", Shape("s32", (3,))),)
+
+
+def test_every_operation_can_be_composed() -> None:
+    b = ComputationBuilder("all")
+    x = b.parameter(0, Shape("s32", (3,)), "x")
+    called = b.call(limit(), x)
+    f = b.convert_element_type(called, "f32")
+    doubled = b.concatenate([f, f], 0)
+    rows = b.broadcast(doubled, (2,))
+    flat = b.collapse(rows, (0, 1))
+    image = b.broadcast(flat, (1, 1))
+    w = b.constant("f32[1,1,2] {{{1, 10}}}")
+    valid = b.conv(image, w, (1,), "VALID")
+    b.conv_with_general_padding(
+        valid, w, window_strides=(2,), padding=((-1, 0),), lhs_dilation=(1,), rhs_dilation=(2,)
+    )
+    c = b.build()
+    # By hand: 0 5 6 four times; with (1, 10): 50 65 6 50 65 6 50 65 6 50 65. Without the first that is
+    # 65 6 50 65 6 50 65 6 50 65; taps two apart from places 0, 2, 4, 6: 65+500, 50+60, 6+650, 65+500.
+    assert c.run(s32(-1, 5, 9)).tolist() == [[[565.0, 110.0, 656.0, 565.0]]]
+    assert c.shape == Shape("f32", (1, 1, 4))
+    assert check_graph(c.graph) == ()
+
+
+def test_a_computation_prints_every_operation_with_its_shape() -> None:
+    b = ComputationBuilder("outer")
+    x = b.parameter(0, "s32[3]", "x")
+    b.broadcast(b.call(limit(), x), (2,))
+    assert str(b.build()).split("\n") == [
+        "limit(x: s32[3]) -> s32[3] {",
+        "  constant.1 = s32[] 0",
+        "  constant.2 = s32[] 6",
+        "  clamp.1 = Clamp(x, constant.1, constant.2) : s32[3]",
+        "  return clamp.1",
+        "}",
+        "",
+        "outer(x: s32[3]) -> s32[2,3] {",
+        "  limit.1 = Call(limit, x) : s32[3]",
+        "  broadcast.2 = Broadcast(limit.1, broadcast_sizes=[2]) : s32[2,3]",
+        "  return broadcast.2",
+        "}",
+    ]
+    assert repr(b.build()) == "<Computation outer(x: s32[3]) -> s32[2,3]>"
+
+
+def test_pairs_are_printed_and_large_constants_are_not() -> None:
+    b = ComputationBuilder("wide")
+    x = b.constant(np.zeros((1, 1, 17), np.float32))
+    b.conv_with_general_padding(x, b.constant("f32[1,1,1] {{{2}}}"), (1,), ((-1, 2),), (1,), (1,))
+    text = str(b.build())
+    assert "constant.1 = f32[1,1,17] {...}" in text
+    assert "window_strides=[1], padding=[[-1, 2]], lhs_dilation=[1], rhs_dilation=[1])" in text
+
+
+def test_names_reach_no_terminal_raw() -> None:
+    b = ComputationBuilder("a\x1b[31m\nb")
+    b.parameter(0, "f32[]", "x\x07\n")
+    c = b.build()
+    assert all(line.isprintable() for line in str(c).split("\n"))
+    assert len(str(c).split("\n")) == 3
+    with pytest.raises(xla.BuildError) as caught:
+        b.parameter(1, "f32[]", "x\x07\n")
+    assert str(caught.value).isprintable()
+
+
+def test_the_root_is_the_last_operation_unless_named() -> None:
+    b = ComputationBuilder("two")
+    x = b.parameter(0, "s8[2]", "x")
+    first = b.broadcast(x, (1,))
+    b.broadcast(x, (3,))
+    assert b.build().shape == Shape("s8", (3, 2))
+    assert b.build(first).shape == Shape("s8", (1, 2))
+    assert b.build(root=x).run(np.array([1, 2], np.int8)).tolist() == [1, 2]
+
+
+def test_what_the_root_does_not_need_is_left_out_but_no_parameter() -> None:
+    b = ComputationBuilder("lean")
+    x = b.parameter(0, "f32[2]", "x")
+    b.parameter(1, "f32[]", "unused")
+    b.clamp(x, b.constant(np.float32(0)), b.constant(np.float32(1)))
+    b.call(limit(), b.constant(s32(1, 2, 3)))
+    c = b.build(b.broadcast(x, ()))
+    assert [node.operator for node in c.graph.nodes] == ["Broadcast"]
+    assert c.graph.constants == c.graph.functions == ()
+    assert len(c.parameters) == 2
+    assert c.run(np.ones(2, np.float32), np.float32(7)).tolist() == [1, 1]
+
+
+def test_what_is_passed_on_unchanged_can_be_called() -> None:
+    b = ComputationBuilder("identity")
+    b.parameter(0, "c64[2]", "z")
+    identity = b.build()
+    k = ComputationBuilder("answer")
+    k.constant("s32 42")
+    answer = k.build()
+    o = ComputationBuilder("outer")
+    z = o.parameter(0, "c64[2]", "z")
+    o.call(answer)
+    o.call(identity, z)
+    given = np.array([1 + 2j, -0.0], np.complex64)
+    assert sonnx.same_bits(o.build().run(given), given)
+    assert check_graph(o.build().graph) == ()
+    p = ComputationBuilder("constant")
+    p.call(answer)
+    assert sonnx.same_bits(p.build().run(), np.array(42, np.int32))
+    assert check_graph(p.build().graph) == ()
+
+
+def test_calls_lie_in_calls_and_keep_their_constants_apart() -> None:
+    inner = limit()
+    m = ComputationBuilder("middle")
+    x = m.parameter(0, "s32[3]", "x")
+    m.concatenate([m.call(inner, x), m.call(inner, m.constant("s32[3] {7, 8, -9}"))], 0)
+    middle = m.build()
+    o = ComputationBuilder("outer")
+    y = o.parameter(0, "s32[3]", "x")
+    o.concatenate([o.call(middle, y), o.call(middle, o.call(inner, y))], 0)
+    c = o.build()
+    assert c.run(s32(-1, 5, 9)).tolist() == [0, 5, 6, 6, 6, 0] * 2
+    assert [function.name for function in c.graph.functions] == ["limit", "middle"]
+    assert check_graph(c.graph) == ()
+
+
+def test_computations_of_one_name_stay_apart() -> None:
+    def constant(value: int) -> xla.Computation:
+        b = ComputationBuilder("c")
+        b.broadcast(b.constant(np.int32(value)), (1,))
+        return b.build()
+
+    b = ComputationBuilder("c")
+    b.concatenate([b.call(constant(1)), b.call(constant(2)), b.call(constant(1))], 0)
+    c = b.build()
+    assert c.run().tolist() == [1, 2, 1]
+    assert len(c.graph.functions) == 2  # equal computations are one function
+    heads = [line for line in str(c).split("\n") if line.endswith("{")]
+    assert heads == ["c.2() -> s32[1] {", "c.3() -> s32[1] {", "c() -> s32[3] {"]
+    assert "c.2 = Call(c.3) : s32[1]" in str(c)
+
+
+def test_a_builder_can_go_on_after_it_has_built() -> None:
+    b = ComputationBuilder("grow")
+    x = b.parameter(0, "f32[2]", "x")
+    y = b.broadcast(x, (1,))
+    first = b.build()
+    b.collapse(y, (0, 1))
+    assert first.shape == Shape("f32", (1, 2))
+    assert b.build().shape == Shape("f32", (2,))
+
+
+def test_later_changes_of_an_array_or_a_list_do_not_reach_a_computation() -> None:
+    data, sizes = np.array([1, 2], np.int16), [2]
+    b = ComputationBuilder("frozen")
+    b.broadcast(b.constant(data), sizes)
+    c = b.build()
+    data[0], sizes[0] = 9, 9
+    assert c.run().tolist() == [[1, 2], [1, 2]]
+
+
+def test_handles_of_another_builder_are_refused() -> None:
+    a, b = ComputationBuilder("a"), ComputationBuilder("b")
+    x = a.parameter(0, "s32[3]", "x")
+    y = b.parameter(0, "s32[3]", "y")
+    with pytest.raises(xla.BuildError, match="`max`: 'x' belongs to another builder, `a`"):
+        b.clamp(y, y, x)
+    with pytest.raises(xla.BuildError, match="root: 'x' belongs to another builder"):
+        b.build(x)
+    with pytest.raises(xla.BuildError, match="`args0`: 'x' belongs to another builder"):
+        b.call(limit(), x)
+    with pytest.raises(xla.BuildError, match=r"`operand`: .* is no handle; add arrays by `constant`"):
+        b.broadcast(np.ones(2), (2,))  # type: ignore[arg-type]  # what a user might try
+    assert b.build().graph.nodes == ()
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda b: b.parameter(-1, "f32[]"), "number -1 is no integer from 0 up"),
+        (lambda b: b.parameter(True, "f32[]"), "number True is no integer"),
+        (lambda b: b.parameter(0, "f32[2]"), r"number 0 is `x`: f32\[\]"),
+        (lambda b: b.parameter(1, "f32[]", "x"), "the name `x` is taken"),
+        (lambda b: b.parameter(1, "f32[]", 7), "name 7 is no text"),
+        (lambda b: b.parameter(1, "f32[]", ""), "name '' is no text"),
+        (lambda b: b.constant("f32[2] {1}"), "2 "),
+        (lambda b: b.constant(np.array(["a"])), r"string\[1\] is no array of one of XLA's types"),
+        (lambda b: b.constant(sonnx.real(1)), r"real\[\] is no array of one of XLA's types"),
+        (lambda b: b.constant([1, 2]), "Python list is no array"),
+        (lambda b: b.build(), r"parameters \[0, 2\]; number them from 0 without a gap"),
+    ],
+)
+def test_what_makes_no_computation_is_refused(
+    make: Callable[[ComputationBuilder], object], match: str
+) -> None:
+    b = ComputationBuilder("bad")
+    b.parameter(0, "f32[]", "x")
+    b.parameter(2, "f32[]", "z")
+    with pytest.raises(ValueError, match=match):
+        make(b)
+
+
+def test_nothing_to_build_and_no_name_are_refused() -> None:
+    with pytest.raises(xla.BuildError, match="`empty` has no operation yet"):
+        ComputationBuilder("empty").build()
+    for name in ("", None, 3):
+        with pytest.raises(xla.BuildError, match="needs a name"):
+            ComputationBuilder(name)  # type: ignore[arg-type]  # what a user might try
+
+
+def test_a_rule_is_broken_at_the_call_that_breaks_it_and_nothing_is_added() -> None:
+    b = ComputationBuilder("strict")
+    x = b.parameter(0, "f32[4,2,3]", "x")
+    s = b.parameter(1, "f32[]", "s")
+    i = b.parameter(2, "s32[4,2,3]", "i")
+    w = b.parameter(3, "f32[1,2,0]", "w")
+    ones = {"lhs_dilation": (1,), "rhs_dilation": (1,)}
+    assert rules_broken(lambda: b.collapse(x, (1, 0))) == ["xla.collapse.dimensions.D3"]
+    assert rules_broken(lambda: b.collapse(x, (0, 2))) == ["xla.collapse.dimensions.D3"]
+    assert rules_broken(lambda: b.concatenate([s, s], 0)) == ["xla.concatenate.operands.D4"]
+    assert rules_broken(lambda: b.concatenate([x, i], 0)) == ["xla.concatenate.operands.D3"]
+    assert rules_broken(lambda: b.call(limit())) == ["xla.call.args.D1"]
+    assert rules_broken(lambda: b.call(limit(), x)) == ["xla.call.args.D2"]
+    assert rules_broken(lambda: b.call(b, x)) == ["xla.call.computation.D1"]  # type: ignore[arg-type]
+    assert rules_broken(lambda: b.clamp(x, s, i)) == ["xla.clamp.max.D1"]
+    tuple_of = (x, x)
+    assert rules_broken(lambda: b.convert_element_type(tuple_of, "f32")) == [  # type: ignore[arg-type]
+        "xla.convert_element_type.operand.D1"
+    ]
+    assert rules_broken(lambda: b.convert_element_type(x, "tuple")) == [
+        "xla.convert_element_type.new_element_type.D1"
+    ]
+    assert rules_broken(lambda: b.conv_with_general_padding(x, w, (1,), ((0, 0),), **ones)) == [
+        "xla.conv_with_general_padding.rhs.D4"
+    ]
+    assert b.build().graph.nodes == ()
+
+
+def test_concatenate_takes_a_list() -> None:
+    b = ComputationBuilder("list")
+    x = b.parameter(0, "f32[2]", "x")
+    with pytest.raises(TypeError, match="give the operands as a list"):
+        b.concatenate(x, 0)
+
+
+def test_wrong_arrays_are_named_with_what_the_computation_takes() -> None:
+    c = limit()
+    with pytest.raises(sonnx.InputError, match=r"limit\(x: s32\[3\]\) -> s32\[3\] takes 1 array, not 2"):
+        c.run(s32(1, 2, 3), s32(1))
+    with pytest.raises(sonnx.InputError, match=r"`x` must be s32\[3\], not "):
+        c.run(np.array([1, 2, 3]))
+    with pytest.raises(ValueError, match="engine must be 'reference' or 'xla', not 'gpu'"):
+        c.run(s32(1, 2, 3), engine="gpu")  # type: ignore[arg-type]  # what a user might try
+
+
+def test_a_computation_runs_over_the_reals() -> None:
+    b = ComputationBuilder("third")
+    x = b.parameter(0, "bf16[1,1,3]", "x")
+    w = b.constant(np.full((1, 1, 3), 0.1, np.float32))
+    b.conv(b.convert_element_type(x, "f32"), w, (1,), "VALID")
+    c = b.build()
+    given = np.array([[[1, 2, 3]]], ml_dtypes.bfloat16)
+    exact = c.run(given, domain="real")
+    assert exact.tolist() == [[[6 * Fraction(float(np.float32(0.1)))]]]
+    assert c.run(given).dtype == np.float32
+
+
+def test_complex_numbers_have_no_place_in_the_reals() -> None:
+    b = ComputationBuilder("complex")
+    b.convert_element_type(b.parameter(0, "f32[1]", "x"), "c64")
+    with pytest.raises(sonnx.InputError, match="complex holds complex numbers"):
+        b.build().run(np.ones(1, np.float32), domain="real")
+
+
+def test_a_plain_call_applies_a_computation_to_arrays() -> None:
+    assert xla.call(limit(), s32(-1, 5, 9)).tolist() == [0, 5, 6]
+    assert rules_broken(lambda: xla.call(limit(), s32(1))) == ["xla.call.args.D2"]
+    assert rules_broken(lambda: xla.call("limit")) == ["xla.call.computation.D1"]  # type: ignore[arg-type]
+
+
+def test_the_bound_of_a_call_is_the_distance_to_the_exact_result() -> None:
+    b = ComputationBuilder("sum")
+    x = b.parameter(0, "f32[1,2]", "x")
+    b.conv(x, b.constant("f32[1,2] {{1, 1}}"), (), "VALID")
+    c = b.build().callee
+    x32 = np.array([[1, 2**-25]], np.float32)
+    found = sonnx.error_bound("xla.Call", x32, computation=c)
+    assert found.shape == (1, 1)
+    assert 2.0**-25 <= found.item() <= 2.0**-25 * (1 + 2.0**-51)
+    assert sonnx.error_bound("xla.Call", x32, computation=c, order="any").item() == np.inf
+    exact = np.array([[1, 2]], np.float32)
+    assert sonnx.error_bound("xla.Call", exact, computation=c).item() == 0
+    assert sonnx.error_bound("xla.Call", exact * np.inf, computation=c).item() == np.inf
+
+
+def test_shapes_are_checked_when_made() -> None:
+    assert str(Shape("f32", (2, 3))) == "f32[2,3]"
+    assert str(Shape("pred")) == "pred[]"
+    assert Shape("f32", [np.int64(2), 3]) == Shape("f32", (2, 3))  # type: ignore[arg-type]  # any list
+    assert Shape("f32", (2, 3)).rank == 2
+    for kind, sizes in [
+        ("float", (2,)),
+        ("tuple", ()),
+        (None, ()),
+        ("f32", (-1,)),
+        ("f32", (1.5,)),
+        ("f32", 3),
+        ("f32", (2**31,)),
+        ("f32", (1,) * 65),
+    ]:
+        with pytest.raises(ValueError, match="Shape: "):
+            Shape(kind, sizes)  # type: ignore[arg-type]  # what a user might try
+    b = ComputationBuilder("text")
+    assert b.parameter(0, "bf16[4,2]").shape == Shape("bf16", (4, 2))
+    for wrong in ("f32", "f32[n]", "float32[2]", 7):
+        with pytest.raises(ValueError, match=r"Shape|tensor type"):
+            b.parameter(1, wrong)  # type: ignore[arg-type]  # what a user might try
+
+
+def test_an_order_of_operations_does_not_matter() -> None:
+    b = ComputationBuilder("orders")
+    x = b.parameter(0, "f32[2]", "x")
+    parts = [b.broadcast(b.clamp(x, x, x), (1,)) for _ in range(5)]
+    b.concatenate(parts, 0)
+    c, given = b.build(), np.array([-0.0, np.nan], np.float32)
+    first = c.run(given)
+    for seed in range(5):
+        assert sonnx.same_bits(c.run(given, order="random", seed=seed), first)
