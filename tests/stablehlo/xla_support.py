@@ -58,13 +58,17 @@ def node_graph(
     # Only the reference looks at the output's type, to hold reals; the shape follows from the inputs.
     held = inputs[next(name for name in inputs if name != "condition")]
     dtype = _DTYPE[(attributes or {}).get("new_element_type", dtype_name(held))]
-    shape = found.meaning(inputs, {**(attributes or {}), "accumulate": "separate", "domain": "ieee"})[output].shape
+    shape = found.meaning(inputs, {**(attributes or {}), "accumulate": "separate", "domain": "ieee"})[
+        output
+    ].shape
     return Graph(
         name="one node",
         inputs=tuple(Value(n, type_of(a, dialect)) for n, a in inputs.items() if n not in constants),
         outputs=(Value(output, TensorType(dtype, shape, dialect=dialect)),),
         nodes=(
-            Node(found.contract.name, tuple(inputs), (output,), attributes or {}, domain=found.contract.domain),
+            Node(
+                found.contract.name, tuple(inputs), (output,), attributes or {}, domain=found.contract.domain
+            ),
         ),
         constants=tuple(Constant(n, type_of(inputs[n], dialect), inputs[n]) for n in constants),
         dialect=dialect,
@@ -105,7 +109,9 @@ def parts(array: Array) -> Array:
     """Elements along a last axis of one, or two for complex ones."""
     array = np.ascontiguousarray(array)
     width = array.dtype.itemsize // 2
-    return (array.reshape(-1).view(f"f{width}") if array.dtype.kind == "c" else array).reshape(*array.shape, -1)
+    return (array.reshape(-1).view(f"f{width}") if array.dtype.kind == "c" else array).reshape(
+        *array.shape, -1
+    )
 
 
 def subnormal(array: Array) -> Array:
@@ -116,8 +122,8 @@ def subnormal(array: Array) -> Array:
         return np.zeros(array.shape, bool)
     word = np.dtype(f"u{each.dtype.itemsize}")
     magnitude = each.view(word) & word.type(2 ** (8 * word.itemsize - 1) - 1)
-    found: Array = (magnitude > 0) & (magnitude < 2**fraction)
-    return found.any(axis=-1)
+    found = (magnitude > 0) & (magnitude < 2**fraction)
+    return np.asarray(found.any(axis=-1))
 
 
 def without_subnormals(array: Array) -> Array:
@@ -133,7 +139,7 @@ def random_bits(name: str, shape: Sequence[int], seed: int) -> Array:
     count = int(np.prod(shape, dtype=np.int64))
     if name == "pred":
         return (random.integers(0, 2, count) != 0).reshape(tuple(shape))
-    raw = random.integers(0, 256, count * HELD[name].itemsize, dtype=np.uint8)
+    raw: Array = random.integers(0, 256, count * HELD[name].itemsize, dtype=np.uint8)
     return raw.view(HELD[name]).reshape(tuple(shape))
 
 

@@ -120,7 +120,8 @@ def test_what_the_root_does_not_need_is_left_out_but_no_parameter() -> None:
     b.call(limit(), b.constant(s32(1, 2, 3)))
     c = b.build(b.broadcast(x, ()))
     assert [node.operator for node in c.graph.nodes] == ["Broadcast"]
-    assert c.graph.constants == c.graph.functions == ()
+    assert c.graph.constants == ()
+    assert c.graph.functions == ()
     assert len(c.parameters) == 2
     assert c.run(np.ones(2, np.float32), np.float32(7)).tolist() == [1, 1]
 

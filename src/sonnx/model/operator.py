@@ -81,8 +81,8 @@ class Contract:
 
 # Arrays by operand name, attributes by name → arrays by output name.
 Meaning = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
-# The same on tensors of a StableHLO function, to which it adds the operations that make the results; an operand
-# whose elements decide a shape comes as an array.
+# The same on tensors of a StableHLO function, to which it adds the operations that make the results. An
+# operand whose elements decide a shape comes as an array.
 Lowering = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 # The same arguments and the order of summation → a bound for every element, by output name.
 ErrorBound = Callable[[Mapping[str, Any], Mapping[str, Any], str], Mapping[str, Any]]

@@ -13,6 +13,7 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, numpy_dtype
+from sonnx.numeric.convert import PART
 from sonnx.numeric.rounding import FORMATS
 
 ELEMENTS = {
@@ -129,7 +130,7 @@ def _element(value: Any) -> str:
     return f"{digits if '.' in digits else f'{digits}.0'}{f'e{exponent}' if exponent else ''}"
 
 
-def splat(like: Tensor, value: int) -> Tensor:
+def splat(like: Tensor, value: float) -> Tensor:
     """A constant of another tensor's type and shape whose elements are all the same number."""
     element = numpy_dtype(like.dtype).type(value)
     text = f"stablehlo.constant dense<{_element(element)}> : {like.type}"
@@ -185,6 +186,18 @@ def convert(x: Tensor, dtype: DType) -> Tensor:
 def bitcast(x: Tensor, dtype: DType) -> Tensor:
     """The same bits as another type of the same width."""
     return _changed("bitcast_convert", x, dtype, x.shape)
+
+
+def parts(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The real and the imaginary part of complex numbers."""
+    return _changed("real", x, PART[x.dtype], x.shape), _changed("imag", x, PART[x.dtype], x.shape)
+
+
+def complex_of(real: Tensor, imaginary: Tensor) -> Tensor:
+    """Complex numbers of two parts."""
+    dtype = next(whole for whole, part in PART.items() if part is real.dtype)
+    text = f"stablehlo.complex {real.name}, {imaginary.name} : {type_text(dtype, real.shape)}"
+    return real.block.add(text, dtype, real.shape)
 
 
 def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:

@@ -160,7 +160,7 @@ def _negative() -> Iterator[str]:
     for look, name, x in keys:
         yield rect(x, 304, 18, 18, look)
         yield text(x + 26, 313, name)
-    yield text(416, 313, "upper line: lhs; lower line: what is slid along", ink=SOFT)
+    yield text(416, 313, "above: lhs; below: lhs, padded", ink=SOFT)
 
 
 # --- first dilated, then padded --------------------------------------------------------------

@@ -1,7 +1,8 @@
 """ConvertElementType for XLA: its own conversion, and exact steps where that departs from D-XLA-3.
 
-XLA rounds doubles, and integers of 32 bits and more, twice on their way to f16 and bf16 (first to f32), and
-looks at the real part alone where a complex number becomes pred.
+On its way to bf16, XLA rounds doubles and integers of 32 bits and more twice, first to f32, and so doubles to
+f16. It takes subnormal numbers for 0, also doubles that f32 rounds up to its smallest normal number. Where a
+complex number becomes pred it looks at the real part alone.
 """
 
 from collections.abc import Mapping
@@ -14,33 +15,66 @@ from sonnx.operators.shared.stablehlo import (
     Tensor,
     bitcast,
     compare,
+    complex_of,
     convert,
     elementwise,
+    parts,
     select,
+    signed_bits,
     splat,
     with_number,
 )
 
 _DOUBLE = FORMATS[DType.DOUBLE]
 _FRACTION = _DOUBLE.precision - 1
-_NARROW = (DType.FLOAT16, DType.BFLOAT16)
+# Float types narrower than double, and what holds their bits.
+_WORDS = {DType.FLOAT16: DType.UINT16, DType.BFLOAT16: DType.UINT16, DType.FLOAT: DType.UINT32}
 # Integers beyond 2^24, which float does not hold.
 _WIDE = (DType.INT32, DType.UINT32, DType.INT64, DType.UINT64)
-# Where the last bits of a long integer are gathered in one, so that 53 bits are left.
+# How many of the last bits of a long integer become one, so that 53 bits are left.
 _GATHERED = 12
 
 
 def lower(inputs: Mapping[str, Tensor], attributes: Mapping[str, Any]) -> Mapping[str, Tensor]:
     """Convert once."""
-    x, target = inputs["operand"], XLA_TYPES[attributes["new_element_type"]]
-    if x.dtype in PART and target is DType.BOOL:
-        return {"output": compare("NE", x, splat(x, 0))}
-    if x.dtype is DType.DOUBLE and target in _NARROW:
-        return {"output": _narrow(x, target)}
-    # An integer that f16 does not round to infinity is held by float.
+    return {"output": _converted(inputs["operand"], XLA_TYPES[attributes["new_element_type"]])}
+
+
+def _converted(x: Tensor, target: DType) -> Tensor:
+    if x.dtype in PART:
+        return _from_complex(x, target)
+    if target in PART:
+        return convert(_converted(x, PART[target]), target)
+    if x.dtype in FORMATS and target is DType.BOOL:
+        magnitude = with_number("and", signed_bits(x), FORMATS[x.dtype].sign_bit - 1)
+        return compare("NE", magnitude, splat(magnitude, 0))
+    if x.dtype is DType.DOUBLE and target in _WORDS:
+        return _narrow(x, target)
+    if x.dtype in (DType.BFLOAT16, DType.FLOAT) and target is DType.DOUBLE:
+        return _widen(convert(x, DType.FLOAT))
+    # Float holds every integer that f16 does not round to infinity; so f16 is rounded to once.
     if x.dtype in _WIDE and target is DType.BFLOAT16:
-        return {"output": _narrow(_as_double(x), target)}
-    return {"output": convert(x, target)}
+        return _narrow(_as_double(x), target)
+    return convert(x, target)
+
+
+def _from_complex(x: Tensor, target: DType) -> Tensor:
+    if x.dtype is target:
+        return x
+    real, imaginary = (_converted(part, PART.get(target, target)) for part in parts(x))
+    return complex_of(real, imaginary) if target in PART else elementwise("or", real, imaginary)
+
+
+def _widen(x: Tensor) -> Tensor:
+    """Floats as doubles; a subnormal one is its bits, as an integer, times the smallest float."""
+    form = FORMATS[DType.FLOAT]
+    bits = signed_bits(x)
+    magnitude = with_number("and", bits, form.sign_bit - 1)
+    wide, count = convert(x, DType.DOUBLE), convert(magnitude, DType.DOUBLE)
+    negative = compare("LT", bits, splat(bits, 0))
+    unit = select(negative, splat(wide, -float(form.smallest)), splat(wide, float(form.smallest)))
+    small = compare("LT", magnitude, splat(magnitude, 1 << (form.precision - 1)))
+    return select(small, elementwise("multiply", count, unit), wide)
 
 
 def _as_double(x: Tensor) -> Tensor:
@@ -80,8 +114,9 @@ def _narrow(x: Tensor, target: DType) -> Tensor:
     nan = compare("GT", magnitude, splat(magnitude, _DOUBLE.infinity))
     quiet = form.infinity | 1 << (form.precision - 2)
     unsigned = select(nan, splat(finite, quiet), finite)
-    sign = with_number("and", with_number("shift_right_logical", bits, 64 - 16), form.sign_bit)
-    return bitcast(convert(elementwise("or", unsigned, sign), DType.UINT16), target)
+    places_above = 64 - 8 * form.held_as.itemsize
+    sign = with_number("and", with_number("shift_right_logical", bits, places_above), form.sign_bit)
+    return bitcast(convert(elementwise("or", unsigned, sign), _WORDS[target]), target)
 
 
 def _with_half(significand: Tensor, places: Tensor) -> Tensor:
