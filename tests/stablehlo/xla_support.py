@@ -1,7 +1,8 @@
 """What the tests of StableHLO and XLA share: graphs of one node, arrays, and where subnormals are."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
@@ -11,6 +12,7 @@ from sonnx.evaluate import graphs
 from sonnx.model.dtype import XLA_NAMES, DType
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import Dialect, TensorType
+from sonnx.numeric.bits import same_bits
 from sonnx.operators import OPERATORS
 from sonnx.stablehlo import engine
 
@@ -58,9 +60,9 @@ def node_graph(
     # Only the reference looks at the output's type, to hold reals; the shape follows from the inputs.
     held = inputs[next(name for name in inputs if name != "condition")]
     dtype = _DTYPE[(attributes or {}).get("new_element_type", dtype_name(held))]
-    shape = found.meaning(inputs, {**(attributes or {}), "accumulate": "separate", "domain": "ieee"})[
-        output
-    ].shape
+    modes = {"accumulate": "separate", "domain": "ieee"}
+    with np.errstate(all="ignore"):
+        shape = found.meaning(inputs, {**(attributes or {}), **modes})[output].shape
     return Graph(
         name="one node",
         inputs=tuple(Value(n, type_of(a, dialect)) for n, a in inputs.items() if n not in constants),
@@ -75,34 +77,72 @@ def node_graph(
     )
 
 
-def defined(graph: Graph, inputs: Mapping[str, Array]) -> Array:
-    """The one result that the definitions give."""
-    (result,) = graphs.execute(graph, inputs, graphs.Settings()).values()
-    return result
+Case = tuple[Graph, Mapping[str, Array]]
 
 
-def exact(graph: Graph, inputs: Mapping[str, Array]) -> Array:
-    """The one result in the domain of the reals."""
-    (result,) = graphs.execute(graph, inputs, graphs.Settings(domain="real")).values()
-    return result
-
-
-def on_xla(graph: Graph, inputs: Mapping[str, Array]) -> Array:
-    """The one result that XLA gives."""
-    (result,) = engine.execute(graph, inputs).values()
-    return result
-
-
-def both(
+def case(
     operator: str,
     inputs: Mapping[str, Array],
     attributes: Mapping[str, Any] | None = None,
     constants: Sequence[str] = (),
-) -> tuple[Array, Array]:
-    """What one operator's definition gives, and what XLA gives."""
-    graph = node_graph(operator, inputs, attributes, constants)
+) -> Case:
+    """A graph of one node, and the arrays that it is to be run on."""
     given = {name: array for name, array in inputs.items() if name not in constants}
-    return defined(graph, given), on_xla(graph, given)
+    return node_graph(operator, inputs, attributes, constants), given
+
+
+def merged(cases: Sequence[Case]) -> Case:
+    """Graphs side by side in one, so that XLA compiles once; all of one dialect."""
+    made = [_prefixed(graph, f"{number}/") for number, (graph, _) in enumerate(cases)]
+    whole = replace(
+        made[0],
+        inputs=tuple(value for graph in made for value in graph.inputs),
+        outputs=tuple(value for graph in made for value in graph.outputs),
+        nodes=tuple(node for graph in made for node in graph.nodes),
+        constants=tuple(constant for graph in made for constant in graph.constants),
+    )
+    inputs = [(f"{number}/{name}", a) for number, (_, given) in enumerate(cases) for name, a in given.items()]
+    return whole, dict(inputs)
+
+
+def _prefixed(graph: Graph, prefix: str) -> Graph:
+    return replace(
+        graph,
+        inputs=tuple(replace(value, name=prefix + value.name) for value in graph.inputs),
+        outputs=tuple(replace(value, name=prefix + value.name) for value in graph.outputs),
+        constants=tuple(replace(value, name=prefix + value.name) for value in graph.constants),
+        nodes=tuple(
+            replace(
+                node,
+                inputs=tuple(prefix + name if name else "" for name in node.inputs),
+                outputs=tuple(prefix + name for name in node.outputs),
+            )
+            for node in graph.nodes
+        ),
+    )
+
+
+def defined(graph: Graph, inputs: Mapping[str, Array]) -> list[Array]:
+    """The results that the definitions give."""
+    return list(graphs.execute(graph, inputs, graphs.Settings()).values())
+
+
+def exact(graph: Graph, inputs: Mapping[str, Array]) -> list[Array]:
+    """The results in the domain of the reals."""
+    return list(graphs.execute(graph, inputs, graphs.Settings(domain="real")).values())
+
+
+def on_xla(graph: Graph, inputs: Mapping[str, Array]) -> list[Array]:
+    """The results that XLA gives."""
+    return list(engine.execute(graph, inputs).values())
+
+
+def assert_equal_on_xla(cases: Sequence[Case], nan: Literal["bits", "any"] = "bits") -> None:
+    """XLA gives the bits that the definitions give, in every case."""
+    graph, inputs = merged(cases)
+    for number, (right, found) in enumerate(zip(defined(graph, inputs), on_xla(graph, inputs), strict=True)):
+        with np.errstate(all="ignore"):  # to compare signalling NaNs is no accident
+            assert same_bits(right, found, nan=nan), (cases[number], right, found)
 
 
 def parts(array: Array) -> Array:
@@ -138,9 +178,10 @@ def random_bits(name: str, shape: Sequence[int], seed: int) -> Array:
     random = np.random.default_rng(seed)
     count = int(np.prod(shape, dtype=np.int64))
     if name == "pred":
-        return (random.integers(0, 2, count) != 0).reshape(tuple(shape))
-    raw: Array = random.integers(0, 256, count * HELD[name].itemsize, dtype=np.uint8)
-    return raw.view(HELD[name]).reshape(tuple(shape))
+        return np.asarray(random.integers(0, 2, count) != 0).reshape(tuple(shape))
+    raw = random.integers(0, 256, count * HELD[name].itemsize, dtype=np.uint8)
+    bits: Array = raw.view(HELD[name])
+    return bits.reshape(tuple(shape))
 
 
 def dtype_of(name: str) -> DType:

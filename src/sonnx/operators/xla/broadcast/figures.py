@@ -71,10 +71,8 @@ def _left() -> Iterator[str]:
         for j in range(len(plane)):
             label, middle = f"j = {j}", top + _SIDE * (j + 0.5)
             yield text(left - 8, middle, label, size=12, mono=True, ink=SOFT, anchor="end")
-    yield text(
-        40, top + 4 * _SIDE + 30, "Every index of the new dimensions gives the operand again:", ink=SOFT
-    )
-    yield text(452, top + 4 * _SIDE + 30, "output[i, j, k] = operand[k]", size=14, mono=True)
+    yield text(40, top + 4 * _SIDE + 30, "Every pair of new indices gives the operand again:", ink=SOFT)
+    yield text(446, top + 4 * _SIDE + 30, "output[i, j, k] = operand[k]", size=14, mono=True)
 
 
 def _panel(x: float, head: str, operand: Array, new: Sequence[int], note: str) -> Iterator[str]:
