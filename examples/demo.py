@@ -3,7 +3,8 @@
     python examples/demo.py [FOLDER]
 
 Writes a model as an exporter would, checks it, makes it conform, runs it in IEEE arithmetic and exactly in
-the reals, and shows how far apart the two are. All files stay in FOLDER (build/demo).
+the reals, shows how far apart the two are, and writes it as StableHLO for XLA. All files stay in FOLDER
+(build/demo).
 """
 
 import subprocess
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from textwrap import wrap
@@ -205,6 +207,15 @@ def main() -> None:
 
     compare(show, conforming, np.load(image, allow_pickle=False))
 
+    show.heading("7. The same meaning for XLA's compilers")
+    show.sonnx("export", str(conforming), "-o", str(folder / "conforming.mlir"))
+    if find_spec("jax") is None:
+        show.text('With pip install "sonnx[xla]", `sonnx run --engine xla` executes that on the real XLA.\n')
+    else:
+        show.sonnx(*given, str(folder / "xla"), "--engine", "xla")
+        show.text()
+    show.text("A tour of the single operators: sonnx tour")
+
 
 def compare(show: Show, model: Path, image: Any) -> None:
     """Run once more in Python, keep every layer, and show the distances."""
@@ -232,8 +243,7 @@ def compare(show: Show, model: Path, image: Any) -> None:
     show.console.print(scores(truth["scores"], results))
     first = truth["scores"].reshape(-1)[0]
     show.text(f"\nExactly, the first score is {in_words(first)}.")
-    show.text(f"All of them are in {model.parent / 'real' / 'scores.json'}.\n")
-    show.text("A tour of the single operators: sonnx tour")
+    show.text(f"All of them are in {model.parent / 'real' / 'scores.json'}.")
 
 
 if __name__ == "__main__":

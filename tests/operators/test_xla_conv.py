@@ -13,7 +13,7 @@ from tests.operators import n_loops as definition
 from tests.operators.n_loops import BFLOAT16, n_loops, narrowed, wrapped
 from tests.operators.seven_loops import FORMS, STEPS, Step, exactly, rounded, separate, seven_loops
 from tests.operators.support import LAYOUTS, Array, bits
-from tests.operators.xla_support import FLOATS, INTEGERS, SUMMED, held, ones, random_bits
+from tests.operators.xla_support import FLOATS, INTEGERS, SUMMED, held, ones, random_bits, same_numbers
 
 import sonnx
 from sonnx import xla
@@ -86,16 +86,6 @@ def loops(X: Array, W: Array, step: Step, geometry: Mapping[str, Any]) -> Array:
     """The independent definition; what its scalars signal (overflow, NaN) is part of IEEE arithmetic."""
     with np.errstate(all="ignore"):
         return n_loops(X, W, step, **geometry)
-
-
-def same_numbers(left: Array, right: Array) -> bool:
-    """Tell whether two arrays have the same bits, where every NaN is as good as another (D-ALL-4)."""
-    if left.shape != right.shape or left.dtype != right.dtype:
-        return False
-    if left.dtype.kind in "iuO":
-        return bits(left) == bits(right)
-    nans = np.isnan(left) & np.isnan(right)
-    return bits(np.where(nans, left.dtype.type(0), left)) == bits(np.where(nans, left.dtype.type(0), right))
 
 
 def step_of(name: str, mode: Mode) -> Step:

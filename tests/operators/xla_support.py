@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.operators.support import HELD, Array, array_of, special_values
+from tests.operators.support import HELD, Array, array_of, bits, special_values
 
 import sonnx
 
@@ -64,6 +64,25 @@ def random_bits(random: np.random.Generator, name: str, shape: Sequence[int]) ->
         others = np.frombuffer(random.bytes(count * held(name).itemsize), held(name))
         result[::2] = others[::2]
     return result.reshape(tuple(shape))
+
+
+def nans(numbers: Array) -> Array:
+    """Where a float array holds a NaN, by its bits: a test that signals none."""
+    infinity = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF << 52}
+    kind = np.dtype(f"u{numbers.dtype.itemsize}")
+    magnitude = np.asarray(numbers).view(kind) & kind.type(2 ** (8 * kind.itemsize - 1) - 1)
+    return np.asarray(magnitude > kind.type(infinity[numbers.dtype.name]))
+
+
+def same_numbers(left: Array, right: Array) -> bool:
+    """Tell whether two arrays have the same bits, where every NaN is as good as another (D-ALL-4)."""
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return False
+    if left.dtype.kind in "iuO":
+        return bits(left) == bits(right)
+    both = nans(left) & nans(right)
+    zero = left.dtype.type(0)
+    return bits(np.where(both, zero, left)) == bits(np.where(both, zero, right))
 
 
 def refused(function: Callable[..., Any], *operands: Any, **attributes: Any) -> list[str]:

@@ -174,13 +174,21 @@ def without_subnormals(array: Array) -> Array:
 
 
 def random_bits(name: str, shape: Sequence[int], seed: int) -> Array:
-    """Elements of any bits; of pred, 0 and 1."""
+    """Elements of any bits; of pred, 0 and 1; every fourth float is a NaN or an infinity, or subnormal or 0."""
     random = np.random.default_rng(seed)
     count = int(np.prod(shape, dtype=np.int64))
     if name == "pred":
         return np.asarray(random.integers(0, 2, count) != 0).reshape(tuple(shape))
     raw = random.integers(0, 256, count * HELD[name].itemsize, dtype=np.uint8)
-    bits: Array = raw.view(HELD[name])
+    each = parts(raw.view(HELD[name])).reshape(-1)
+    fraction = _FRACTION.get(_NAMES[each.dtype])
+    if fraction is not None:
+        words = each.view(f"u{each.dtype.itemsize}")
+        exponent = words.dtype.type(2 ** (8 * each.dtype.itemsize - 1) - 2**fraction)
+        chosen = random.integers(0, 8, words.size)
+        words[chosen == 0] |= exponent
+        words[chosen == 1] &= ~exponent
+    bits: Array = each.view(HELD[name])
     return bits.reshape(tuple(shape))
 
 

@@ -178,7 +178,8 @@ def export_model(path: Path, output: Path, dims: Mapping[str, int] | None, memor
     except ValueError as error:  # a LoadError, an ExportError, or a size that nothing has
         return fail(str(error))
     say(printable(f"{output}: {count(len(graph.nodes), 'node')} as StableHLO, {len(text):,} characters"))
-    say(f"sha256 {digest(text.encode())}, of model sha256 {graph.file_sha256}")
+    say(f"sha256 {digest(text.encode())}")
+    say(f"model sha256 {graph.file_sha256}")
     return CONFORMS
 
 
