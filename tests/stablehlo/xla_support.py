@@ -147,11 +147,10 @@ def assert_equal_on_xla(cases: Sequence[Case], nan: Literal["bits", "any"] = "bi
 
 def parts(array: Array) -> Array:
     """Elements along a last axis of one, or two for complex ones."""
-    array = np.ascontiguousarray(array)
-    width = array.dtype.itemsize // 2
-    return (array.reshape(-1).view(f"f{width}") if array.dtype.kind == "c" else array).reshape(
-        *array.shape, -1
-    )
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if array.dtype.kind != "c":
+        return flat.reshape(*array.shape, 1)
+    return flat.view(f"f{array.dtype.itemsize // 2}").reshape(*array.shape, 2)
 
 
 def subnormal(array: Array) -> Array:
@@ -174,7 +173,7 @@ def without_subnormals(array: Array) -> Array:
 
 
 def random_bits(name: str, shape: Sequence[int], seed: int) -> Array:
-    """Elements of any bits; of pred, 0 and 1; every fourth float is a NaN or an infinity, or subnormal or 0."""
+    """Elements of any bits; every fourth float is NaN, infinite, subnormal or 0. Of pred, 0 and 1."""
     random = np.random.default_rng(seed)
     count = int(np.prod(shape, dtype=np.int64))
     if name == "pred":

@@ -5,7 +5,7 @@ a line of the function's text. Floats are compared through their bits wherever t
 what an engine does with NaN, with zeros of unlike sign or with subnormal numbers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -215,6 +215,23 @@ def broadcast_to(x: Tensor, shape: Sequence[int]) -> Tensor:
     if x.shape == tuple(shape):
         return x
     return broadcast_in_dim(x, shape, range(len(shape) - len(x.shape), len(shape)))
+
+
+def moved(move: Callable[..., Tensor], *operands: Tensor) -> Tensor:
+    """Apply what only moves elements; bfloat16 travels as its bits.
+
+    XLA moves bfloat16 as float where the processor calculates so, and changes NaNs on the way.
+    """
+    dtype = operands[0].dtype
+    if dtype is not DType.BFLOAT16:
+        return move(*operands)
+    # Without barriers the casts meet across the move, and cancel.
+    return bitcast(barrier(move(*(barrier(signed_bits(operand)) for operand in operands))), dtype)
+
+
+def barrier(x: Tensor) -> Tensor:
+    """The same tensor, as something that no optimizer looks behind."""
+    return elementwise("optimization_barrier", x)
 
 
 def signed_bits(x: Tensor) -> Tensor:

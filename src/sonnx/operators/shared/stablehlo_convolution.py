@@ -8,7 +8,7 @@ import numpy as np
 from sonnx.model.dtype import INTEGERS
 from sonnx.numeric.products import ACCUMULATOR
 from sonnx.operators.shared.convolution import Axis, _places, output_sizes
-from sonnx.operators.shared.stablehlo import Tensor, convert, type_text, zeros
+from sonnx.operators.shared.stablehlo import Tensor, barrier, convert, type_text, zeros
 
 # Without it engines with matrix units multiply in fewer bits than the type has.
 _PRECISION = "precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]"
@@ -78,8 +78,7 @@ def _inserted(X: Tensor, spread: _Spread) -> tuple[Tensor, _Spread]:
     text = f"stablehlo.pad {X.name}, {zero.name}, low = {low}, high = {high}, interior = {interior}"
     padded = X.block.add(f"{text} : ({X.type}, {zero.type}) -> {type_text(X.dtype, shape)}", X.dtype, shape)
     # A barrier, lest the padding be drawn into the convolution again.
-    kept = X.block.add(f"stablehlo.optimization_barrier {padded.name} : {padded.type}", X.dtype, shape)
-    return kept, _Spread((1,) * len(spread.steps), ((0, 0),) * len(spread.ends))
+    return barrier(padded), _Spread((1,) * len(spread.steps), ((0, 0),) * len(spread.ends))
 
 
 def _convolution(

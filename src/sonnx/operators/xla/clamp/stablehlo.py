@@ -25,10 +25,11 @@ from sonnx.operators.shared.stablehlo import (
 def lower(inputs: Mapping[str, Tensor], _attributes: Mapping[str, Any]) -> Mapping[str, Tensor]:
     """Y = minimum(maximum(X, L), M)."""
     x = inputs["operand"]
-    low, high = (broadcast_to(inputs[bound], x.shape) for bound in ("min", "max"))
+    bounds = [inputs[name] for name in ("min", "max")]
     if x.dtype not in FORMATS:
+        low, high = (broadcast_to(bound, x.shape) for bound in bounds)
         return {"output": elementwise("minimum", elementwise("maximum", x, low), high)}
-    bits = [signed_bits(tensor) for tensor in (x, low, high)]
+    bits = [broadcast_to(signed_bits(tensor), x.shape) for tensor in (x, *bounds)]
     places = [_place(tensor, x.dtype) for tensor in bits]
     inside = elementwise("minimum", elementwise("maximum", *places[:2]), places[2])
     result = _place(inside, x.dtype)
