@@ -248,7 +248,7 @@ def _title(case: Case) -> str:
 
 def case_body(case: Case) -> str:
     """Show inputs, attributes, outputs and the origin of a case."""
-    attributes = " ".join(code(f"{name}={attribute_text(value)}") for name, value in case.attributes.items())
+    attributes = " ".join(code(f"{name}={_attribute(value)}") for name, value in case.attributes.items())
     notes = [f"Source: {prose(case.source)}."]
     if case.nan == "any":
         notes.append("A NaN here is computed, so any NaN is right.")
@@ -266,6 +266,14 @@ def case_body(case: Case) -> str:
     if attributes:
         lines.insert(0, f'<p class="attributes">{attributes}</p>')
     return "\n".join((*lines, f'<p class="source">{" ".join(notes)}</p>'))
+
+
+def _attribute(value: Any) -> str:
+    """The value of an attribute; a computation of one operation as `limit(operand: s32[3]) = Clamp`."""
+    if isinstance(value, dict):
+        more = "".join(f", {key}={attribute_text(given)}" for key, given in value["attributes"].items())
+        return f"{value['name']}({', '.join(value['parameters'])}) = {value['operator']}{more}"
+    return attribute_text(value)
 
 
 def tensor(name: str, value: Tensor) -> str:

@@ -91,6 +91,6 @@ def _element(leaf: Any, dtype: DType) -> Any:
     if dtype in (DType.BOOL, DType.STRING):
         return leaf
     if dtype in PART:  # written as "(real, imaginary)"
-        parts = [parse_literal(part.strip(), PART[dtype]) for part in leaf.strip("()").split(",")]
+        parts = [parse_literal(part.strip(), PART[dtype]) for part in leaf[1:-1].split(",")]
         return np.array(parts).view(numpy_dtype(dtype))[0]
     return parse_literal(str(leaf), dtype)
