@@ -105,7 +105,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"the first {MOST_FINDINGS:,} findings" in GUIDE
 
 
-@pytest.mark.parametrize("command", ["check", "normalize", "run"])
+@pytest.mark.parametrize("command", ["check", "normalize", "run", "export"])
 def test_every_option_of_a_command_is_in_the_guide(command: str) -> None:
     options = [option for option in main.commands[command].params if isinstance(option, click.Option)]
     assert options

@@ -30,13 +30,13 @@ def narrowed(total: Any) -> int:
         total = np.float32(rounded(Fraction(float(total)), BFLOAT16))
     elif np.isnan(total):
         total = np.float32("nan")
-    return int(np.asarray(total).view(np.uint32)) >> 16
+    return int(np.asarray(total, np.float32).view(np.uint32).item() >> 16)
 
 
 def wrapped(total: int, dtype: np.dtype[Any]) -> int:
     """An integer modulo 2^n, in the range of a type."""
     low = int(np.iinfo(dtype).min)
-    return (total - low) % 2 ** (8 * dtype.itemsize) + low
+    return int((total - low) % 2 ** (8 * dtype.itemsize) + low)
 
 
 def length(size: int, low: int, high: int, dilation: int) -> int:

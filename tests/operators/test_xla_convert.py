@@ -196,6 +196,8 @@ def test_a_nan_stays_a_nan_of_any_kind() -> None:
 @pytest.mark.parametrize("source", ["real", "pred", *INTEGERS, *FLOATS])
 def test_in_the_reals_floats_stay_exact(source: str, target: str) -> None:
     """D-XLA-3 with `domain` real: a float type holds every real number."""
+    X: Array
+    exact: list[Any]
     if source == "real":
         X, exact = sonnx.real(["1/3", "-1e-4000", "1e4000"]), [Fraction(1, 3), Fraction("-1e-4000"), 10**4000]
     else:

@@ -1,11 +1,12 @@
-"""What the tests of the XLA operations share: the element types by XLA's names, and ways to call both ways."""
+"""What the tests of the XLA operations share: the element types by XLA's names, and calls both ways."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.operators.support import HELD, Array, array_of, bits, special_values
+from tests.operators.support import HELD, Array, array_of, bits, message, special_values
 
 import sonnx
 
@@ -28,7 +29,7 @@ SUMMED = ["real", *INTEGERS, *FLOATS]
 ORDERED = ["real", "pred", *INTEGERS, *FLOATS]
 EVERY_TYPE = [*ORDERED, *COMPLEX]
 
-# NaNs with payloads and of both signs, quiet and signalling; infinities, zeros, subnormals, extremes; 1, -2.5.
+# NaNs with payloads and of both signs, quiet and signalling; infinities, zeros, subnormals, ends; 1, -2.5.
 _BFLOAT16 = (0x7F81, 0x7FC0, 0xFFD5, 0xFF81, 0x7F80, 0xFF80, 0x0000, 0x8000, 0x0001, 0x8001, 0x007F, 0x0080)
 _MORE_BFLOAT16 = (0x7F7F, 0xFF7F, 0x3F80, 0xC020)
 
@@ -83,6 +84,46 @@ def same_numbers(left: Array, right: Array) -> bool:
     both = nans(left) & nans(right)
     zero = left.dtype.type(0)
     return bits(np.where(both, zero, left)) == bits(np.where(both, zero, right))
+
+
+NAN = float("nan")
+# No list of integers, whatever it is; and what a message shows of it must be fit to be printed.
+NO_LISTS: list[Any] = [
+    *(None, NAN, 1, 1.0, "1", "11", b"1", True, 10**5000, {1}, {1: 1}, range(2), object(), int, "\x1b[31m"),
+    *(np.array(1), np.ones((1, 1), int), np.array([1.0]), np.array([NAN]), np.array([True])),
+    *(np.array([1], "m8[s]"), np.array(["1"]), np.broadcast_to(np.float32(1), (2**40,))),
+]
+NO_INTEGERS: list[Any] = [
+    *(None, NAN, 1.0, "1", b"1", True, 2**63, -(2**63) - 1, 10**5000),
+    *([1], (1,), 1j, object()),
+]
+
+
+class Silent:
+    """Cannot print itself."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+HOSTILE = [*NO_LISTS, *([item] for item in NO_INTEGERS), [[1]], [[[]]], [1, [1]], Silent(), [Silent()]]
+NESTED: list[Any] = []
+for _ in range(20):
+    NESTED = [NESTED, 1]
+
+
+def rules_of(function: Callable[..., Any], *operands: Any, **attributes: Any) -> list[str]:
+    """What a call breaks both ways; its message must be short and printable."""
+    text = message(function, *operands, **attributes)
+    assert text.isascii()
+    assert all(line.isprintable() for line in text.splitlines())
+    assert max(map(len, text.splitlines())) < 400
+    return refused(function, *operands, **attributes)
+
+
+def said(function: Callable[..., Any], *operands: Any, **attributes: Any) -> str:
+    """The message of a broken rule, with single spaces."""
+    return re.sub(" +", " ", message(function, *operands, **attributes))
 
 
 def refused(function: Callable[..., Any], *operands: Any, **attributes: Any) -> list[str]:

@@ -22,7 +22,7 @@ START = (Path(__file__).parents[2] / "docs" / "index.md").read_text(encoding="ut
 @pytest.fixture(scope="module")
 def shown() -> dict[str, Any]:
     """The names that the example defines, after running it; each bare expression under its own text."""
-    _, block = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    _, block, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict[str, Any] = {}
     for line in block.splitlines():
         code = line.split("  #")[0]
@@ -71,12 +71,23 @@ def test_the_commands_of_the_first_page_are_about_the_same_model() -> None:
 
 @pytest.mark.usefixtures("example")
 def test_the_python_example_on_a_model_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    block, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    block, _, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict[str, Any] = {}
     exec(block, names)
     assert "general.R1 at node /stem/conv - " in capsys.readouterr().out
     assert sonnx.load("conforming.onnx").check() == ()
     assert set(names["results"]) == {value.name for value in names["graph"].outputs}
+
+
+def test_the_example_of_a_computation_gives_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, block = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(block, names)
+    assert capsys.readouterr().out.startswith("edges(x: f32[1,1,5]) -> f32[1,1,4] {\n")
+    (line,) = [line for line in block.splitlines() if line.startswith("edges.run(")]
+    code, shown = line.split("  # ")
+    assert sonnx.same_bits(eval(code, names), np.array(eval(shown), np.float32))
+    assert "func.func public @main" in names["text"]
 
 
 def test_the_first_lines_of_the_example_give_what_they_say(shown: dict[str, Any]) -> None:

@@ -122,7 +122,7 @@ def test_clip_agrees_on_any_bits_and_shapes(shape: tuple[int, ...], name: str, s
 
 
 @given(SHAPES, SHAPES, SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_broadcast_moves_any_bits_of_every_type(
     shape: tuple[int, ...], sizes: tuple[int, ...], seed: int
 ) -> None:
@@ -135,7 +135,7 @@ def test_broadcast_moves_any_bits_of_every_type(
 
 
 @given(st.data(), SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_collapse_moves_any_bits_of_every_type(data: st.DataObject, seed: int) -> None:
     shape = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=5))
     first = data.draw(st.integers(0, len(shape) - 1))
@@ -147,7 +147,7 @@ def test_collapse_moves_any_bits_of_every_type(data: st.DataObject, seed: int) -
 
 
 @given(st.data(), SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_concatenate_moves_any_bits_of_every_type(data: st.DataObject, seed: int) -> None:
     shape = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
     dimension = data.draw(st.integers(0, len(shape) - 1))
@@ -166,7 +166,7 @@ def test_concatenate_moves_any_bits_of_every_type(data: st.DataObject, seed: int
 
 
 @given(SHAPES, SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_where_moves_any_bits_of_every_type(shape: tuple[int, ...], seed: int) -> None:
     condition = random_bits("pred", shape, seed)
     assert_equal_on_xla(
@@ -185,7 +185,7 @@ def test_where_moves_any_bits_of_every_type(shape: tuple[int, ...], seed: int) -
 
 
 @given(st.data(), SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_expand_moves_any_bits_of_every_type(data: st.DataObject, seed: int) -> None:
     wanted = data.draw(st.lists(st.integers(0, 3), max_size=4))
     # Each size is there once at least, in the input or in the written shape; 0 does not go with 1.

@@ -100,6 +100,7 @@ def merged(cases: Sequence[Case]) -> Case:
         outputs=tuple(value for graph in made for value in graph.outputs),
         nodes=tuple(node for graph in made for node in graph.nodes),
         constants=tuple(constant for graph in made for constant in graph.constants),
+        values=tuple(value for graph in made for value in graph.values),
     )
     inputs = [(f"{number}/{name}", a) for number, (_, given) in enumerate(cases) for name, a in given.items()]
     return whole, dict(inputs)
@@ -111,6 +112,7 @@ def _prefixed(graph: Graph, prefix: str) -> Graph:
         inputs=tuple(replace(value, name=prefix + value.name) for value in graph.inputs),
         outputs=tuple(replace(value, name=prefix + value.name) for value in graph.outputs),
         constants=tuple(replace(value, name=prefix + value.name) for value in graph.constants),
+        values=tuple(replace(value, name=prefix + value.name) for value in graph.values),
         nodes=tuple(
             replace(
                 node,

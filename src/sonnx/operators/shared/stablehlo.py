@@ -225,8 +225,21 @@ def moved(move: Callable[..., Tensor], *operands: Tensor) -> Tensor:
     dtype = operands[0].dtype
     if dtype is not DType.BFLOAT16:
         return move(*operands)
-    # Without barriers the casts meet across the move, and cancel.
-    return bitcast(barrier(move(*(barrier(signed_bits(operand)) for operand in operands))), dtype)
+    return bitcast(move(*map(signed_bits, operands)), dtype)
+
+
+def repeated(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """Repeat a tensor to a shape whose last axes are its own, every bit kept."""
+    wide = moved(lambda bits: broadcast_to(bits, shape), x)
+    own = (1,) * (len(shape) - len(x.shape)) + x.shape
+    grown = [axis for axis, (old, new) in enumerate(zip(own, shape, strict=True)) if old == 1 < new]
+    if x.dtype is not DType.BFLOAT16 or not grown:
+        return wide
+    # XLA would cast back first, and repeat bfloat16 after all. It cannot where something is laid over the
+    # bits that differs along the axis, as far as XLA sees; yet no index has a 64th bit.
+    text = f"stablehlo.iota dim = {grown[0]} : {type_text(DType.UINT64, shape)}"
+    nothing = with_number("shift_right_logical", x.block.add(text, DType.UINT64, shape), 63)
+    return moved(lambda bits: elementwise("or", bits, convert(nothing, bits.dtype)), wide)
 
 
 def barrier(x: Tensor) -> Tensor:

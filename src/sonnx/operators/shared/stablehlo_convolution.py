@@ -26,6 +26,11 @@ class _Spread:
         """Tell whether any zero is inserted."""
         return any(step > 1 for step in self.steps) or any(map(any, self.ends))
 
+    def sizes(self, base: Sequence[int]) -> list[int]:
+        """The sizes that it makes of those of a base area."""
+        along = zip(base, self.steps, self.ends, strict=True)
+        return [low + (size - 1) * step + 1 + high for size, step, (low, high) in along]
+
 
 def convolution(X: Tensor, W: Tensor, axes: Sequence[Axis], group: int) -> Tensor:
     """Sum the products in the type of the accumulator, which the result has (D-CONV-6, D-XLA-5)."""
@@ -70,8 +75,7 @@ def _slice(X: Tensor, taken: Sequence[slice], shape: tuple[int, ...]) -> Tensor:
 
 def _inserted(X: Tensor, spread: _Spread) -> tuple[Tensor, _Spread]:
     """Insert the zeros before the convolution: inside it engines leave them out, and 0·inf with them."""
-    sizes = zip(X.shape[2:], spread.steps, spread.ends, strict=True)
-    shape = (*X.shape[:2], *(low + (size - 1) * step + 1 + high for size, step, (low, high) in sizes))
+    shape = (*X.shape[:2], *spread.sizes(X.shape[2:]))
     low, high = ([0, 0, *(pair[end] for pair in spread.ends)] for end in (0, 1))
     interior = [0, 0, *(step - 1 for step in spread.steps)]
     zero = zeros(X.block, X.dtype, ())
@@ -86,8 +90,8 @@ def _convolution(
 ) -> Tensor:
     spatial = "".join(f", {axis}" for axis in range(len(axes)))
     dimensions = f"[b, f{spatial}]x[o, i{spatial}]->[b, f{spatial}]"
-    # A step that is never made says nothing, however large it is.
-    strides = [axis.stride if count > 1 else 1 for axis, count in zip(axes, shape[2:], strict=True)]
+    # A step or distance that is never gone says nothing, however large it is.
+    strides = [min(axis.stride, size) for axis, size in zip(axes, spread.sizes(X.shape[2:]), strict=True)]
     taps = [axis.dilation if axis.kernel > 1 else 1 for axis in axes]
     window = (
         f"stride = {strides}, pad = {list(map(list, spread.ends))}, "

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from sonnx.operators.onnx.broadcast.shapes import equal_ranks, largest_sizes
-from sonnx.operators.shared.stablehlo import Tensor, broadcast_to, moved
+from sonnx.operators.shared.stablehlo import Tensor, repeated
 
 
 def lower(inputs: Mapping[str, Any], _attributes: Mapping[str, Any]) -> Mapping[str, Tensor]:
     """The shape is known, so it is no operand."""
     X: Tensor = inputs["input"]
     shape = largest_sizes(equal_ranks([X.shape, tuple(inputs["shape"].tolist())]))
-    return {"output": moved(lambda x: broadcast_to(x, shape), X)}
+    return {"output": repeated(X, shape)}

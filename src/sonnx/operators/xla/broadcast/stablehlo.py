@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sonnx.operators.shared.stablehlo import Tensor, broadcast_to, moved
+from sonnx.operators.shared.stablehlo import Tensor, repeated
 
 
 def lower(inputs: Mapping[str, Tensor], attributes: Mapping[str, Any]) -> Mapping[str, Tensor]:
     """Y[i, j] = X[j]."""
     X = inputs["operand"]
     shape = (*map(int, attributes["broadcast_sizes"]), *X.shape)
-    return {"output": moved(lambda x: broadcast_to(x, shape), X)}
+    return {"output": repeated(X, shape)}

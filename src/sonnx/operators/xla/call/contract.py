@@ -62,7 +62,13 @@ def _types(call: Call) -> Broken | None:
 
 
 def _fits(given: TensorType, wanted: TensorType) -> bool:
-    return given.dtype is wanted.dtype and given.shape in (None, wanted.shape)
+    """Tell whether a type is the one wanted; a size that is open contradicts nothing."""
+    if given.dtype is not wanted.dtype:
+        return False
+    one, other = given.extents, wanted.extents
+    if one is None or other is None:
+        return True
+    return len(one) == len(other) and all(a is None or a == b for a, b in zip(one, other, strict=True))
 
 
 def _declared(call: Call) -> Broken | None:

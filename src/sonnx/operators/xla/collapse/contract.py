@@ -38,10 +38,11 @@ def _output_shape(call: Call) -> Extents | None:
     operand, dimensions = extents(call, "operand"), _listed(call)
     if operand is None or not dimensions or any(rule(call) for rule in (_inside, _neighbours)):
         return None
-    whole = static(operand[dimensions[0] : dimensions[-1] + 1])
-    if whole is None:  # the product of an open size is open
-        return (*operand[: dimensions[0]], None, *operand[dimensions[-1] + 1 :])
-    return collapsed_shape(tuple(-1 if size is None else size for size in operand), dimensions)
+    first, last = dimensions[0], dimensions[-1] + 1
+    whole = static(operand[first:last])
+    # The product of an open size is open.
+    product = None if whole is None else collapsed_shape(whole, range(len(whole)))[0]
+    return (*operand[:first], product, *operand[last:])
 
 
 def _shown(call: Call) -> Shown:
@@ -59,7 +60,11 @@ def _inside(call: Call) -> Broken | None:
     if all(0 <= dimension < len(operand) for dimension in dimensions):
         return None
     values = (_shown(call), Shown("operand", str(call.inputs["operand"]), count(len(operand), "dimension")))
-    return Broken(values, f"name dimensions from 0 to {len(operand) - 1}")
+    last = len(operand) - 1
+    advice = (
+        f"name dimensions from 0 to {last}" if operand else "a scalar has no dimension; leave it as it is"
+    )
+    return Broken(values, advice)
 
 
 def _neighbours(call: Call) -> Broken | None:

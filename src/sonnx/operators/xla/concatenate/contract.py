@@ -46,7 +46,8 @@ def _output_shape(call: Call) -> Extents | None:
     dimension = _dimension(call)
     shapes = [sizes(call, name) for name in call.inputs]
     whole = [shape for shape in shapes if shape is not None]
-    if dimension is None or not shapes or len(whole) < len(shapes) or _sizes_agree(call) or _ranks(call):
+    spoilt = any(rule(call) for rule in (_some_rank, _ranks, _sizes_agree))
+    if dimension is None or len(whole) < len(shapes) or spoilt:
         return None
     return joined_shape(whole, dimension)
 

@@ -1,0 +1,201 @@
+"""The real XLA as an engine: what it leaves alone, what it gives back, what it says when it cannot."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from tests.stablehlo.xla_support import (
+    HELD,
+    Array,
+    assert_equal_on_xla,
+    case,
+    defined,
+    on_xla,
+    random_bits,
+    type_of,
+)
+
+from sonnx.model.graph import Constant, Graph, Node, Value
+from sonnx.model.tensor_type import TensorType, tensor_type
+from sonnx.numeric.bits import same_bits
+from sonnx.numeric.environment import require_ieee
+from sonnx.stablehlo import engine
+from sonnx.stablehlo.engine import EngineError
+
+
+def clip(low: float, high: float) -> Graph:
+    kind = tensor_type("float[3]")
+    bounds = [
+        Constant(name, tensor_type("float[]"), np.array(bound, np.float32))
+        for name, bound in (("low", low), ("high", high))
+    ]
+    nodes = (Node("Clip", ("x", "low", "high"), ("y",)),)
+    return Graph("clip", (Value("x", kind),), (Value("y", kind),), nodes, constants=tuple(bounds))
+
+
+X = np.array([-1, 0.5, 7], np.float32)
+
+
+def test_a_graph_runs_on_xla() -> None:
+    found = engine.execute(clip(0, 6), {"x": X})
+    assert same_bits(found["y"], np.array([0, 0.5, 6], np.float32))
+
+
+def test_results_are_the_callers_own() -> None:
+    first = engine.execute(clip(0, 6), {"x": X})["y"]
+    first[...] = 9
+    second = engine.execute(clip(0, 6), {"x": X})["y"]
+    assert same_bits(second, np.array([0, 0.5, 6], np.float32))
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_arrays_of_every_type_go_in_and_out_unchanged(name: str) -> None:
+    array = random_bits(name, (3, 5), 1)
+    value = Value("x", type_of(array))
+    (found,) = on_xla(Graph("through", (value,), (value,), (), dialect="xla"), {"x": array})
+    assert same_bits(found, array)
+    assert found.flags.writeable
+
+
+def test_settings_of_jax_stay_as_they_are() -> None:
+    before = jax.config.values["jax_enable_x64"]
+    engine.execute(clip(0, 6), {"x": X})
+    on_xla(*case("xla.ConvertElementType", {"operand": np.array([1.5])}, {"new_element_type": "s64"}))
+    assert jax.config.values["jax_enable_x64"] == before
+    assert jax.numpy.ones(1).dtype == (np.float64 if before else np.float32)
+
+
+def test_xla_leaves_the_arithmetic_of_the_process_alone() -> None:
+    tiny = np.full((1, 1, 64, 64), 1e-40, np.float32)
+    window = np.ones((1, 1, 3, 3), np.float32)
+    attributes = {"window_strides": (1, 1), "padding": "SAME"}
+    on_xla(*case("xla.Conv", {"lhs": tiny, "rhs": window}, attributes))
+    require_ieee()
+
+
+def test_the_layout_of_an_input_in_memory_means_nothing() -> None:
+    flipped = X[::-1].copy()[::-1]
+    swapped = X.astype(">f4")
+    readonly = X.copy()
+    readonly.flags.writeable = False
+    for x in (flipped, swapped, np.repeat(X, 2)[::2], readonly):
+        found = engine.execute(clip(0, 6), {"x": x})
+        assert same_bits(found["y"], np.array([0, 0.5, 6], np.float32))
+
+
+def test_any_byte_of_a_condition_but_0_is_true() -> None:
+    condition = np.array([0, 1, 2, 255], np.uint8).view(bool)
+    ones, twos = np.ones(4, np.float32), np.full(4, 2, np.float32)
+    assert_equal_on_xla([case("Where", {"condition": condition, "X": ones, "Y": twos})])
+
+
+def test_float16_is_rounded_between_nodes() -> None:
+    # 1 + 2^-12 is 1 in float16; an engine that kept it in float would end with 2^-12.
+    attributes = {
+        "strides": (1, 1),
+        "pads": (0, 0, 0, 0),
+        "dilations": (1, 1),
+        "group": 1,
+        "kernel_shape": (1, 1),
+    }
+
+    def half(name: str, values: list[float], shape: tuple[int, ...]) -> Constant:
+        array = np.array(values, np.float16).reshape(shape)
+        return Constant(name, type_of(array, "onnx"), array)
+
+    graph = Graph(
+        "two convolutions",
+        (Value("x", tensor_type("float16[1,2,1,1]")),),
+        (Value("z", tensor_type("float16[1,1,1,1]")),),
+        (
+            Node("Conv", ("x", "both"), ("y",), attributes),
+            Node("Conv", ("y", "one", "less"), ("z",), attributes),
+        ),
+        constants=(
+            half("both", [1, 1], (1, 2, 1, 1)),
+            half("one", [1], (1, 1, 1, 1)),
+            half("less", [-1], (1,)),
+        ),
+        values=(Value("y", tensor_type("float16[1,1,1,1]")),),
+    )
+    x = {"x": np.array([1, 2.0**-12], np.float16).reshape(1, 2, 1, 1)}
+    (found,), (right,) = on_xla(graph, x), defined(graph, x)
+    assert same_bits(found, np.zeros((1, 1, 1, 1), np.float16))
+    assert same_bits(right, found)
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16", "f32", "c64"])
+def test_bits_survive_a_chain_of_moves(name: str) -> None:
+    x = random_bits(name, (2, 3), 8)
+    dtype = type_of(x).dtype
+
+    def kind(*shape: int) -> TensorType:
+        return TensorType(dtype, shape, dialect="xla")
+
+    graph = Graph(
+        "moves",
+        (Value("x", kind(2, 3)),),
+        (Value("d", kind(2, 40, 3)),),
+        (
+            Node("Broadcast", ("x",), ("a",), {"broadcast_sizes": (4, 5)}, domain="xla"),
+            Node("Collapse", ("a",), ("b",), {"dimensions": (0, 1, 2)}, domain="xla"),
+            Node("Broadcast", ("b",), ("c",), {"broadcast_sizes": (2,)}, domain="xla"),
+            Node("Concatenate", ("c",), ("d",), {"dimension": 0}, domain="xla"),
+        ),
+        values=(Value("a", kind(4, 5, 2, 3)), Value("b", kind(40, 3)), Value("c", kind(2, 40, 3))),
+        dialect="xla",
+    )
+    assert_equal_on_xla([(graph, {"x": x})])
+
+
+def test_compiled_graphs_are_kept_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[bytes] = []
+    real = engine._compile
+
+    def counted(encoded: bytes) -> tuple[Any, Any]:
+        compiled.append(encoded)
+        return real(encoded)
+
+    monkeypatch.setattr(engine, "_compile", counted)
+    monkeypatch.setattr(engine, "_KEPT", 2)
+    monkeypatch.setattr(engine, "_executables", type(engine._executables)())
+    for high in (10, 11, 10, 12, 10, 11):
+        found = engine.execute(clip(0, high), {"x": np.array([-1, 99, 1], np.float32)})
+        assert same_bits(found["y"], np.array([0, high, 1], np.float32))
+    # 11 was the one that had not been used for longest when 12 came.
+    assert len(compiled) == 4
+    assert len(engine._executables) == 2
+
+
+def test_threads_share_the_compiled_graphs() -> None:
+    def run(number: int) -> Array:
+        return engine.execute(clip(0, number % 3 + 100), {"x": np.full(3, 500, np.float32)})["y"]
+
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(run, range(24)))
+    for number, result in enumerate(results):
+        assert same_bits(result, np.full(3, number % 3 + 100, np.float32))
+
+
+def test_without_jax_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(EngineError, match=r'pip install "sonnx\[xla\]"'):
+        engine.execute(clip(0, 6), {"x": X})
+
+
+def test_what_xla_refuses_is_said_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "stablehlo", lambda graph: "module {\x1b\n")
+    with pytest.raises(EngineError, match="XLA refuses the graph: ") as caught:
+        engine.execute(clip(0, 6), {"x": X})
+    assert str(caught.value).isprintable()
+    assert str(caught.value).isascii()
+
+
+def test_no_import_of_sonnx_imports_jax() -> None:
+    code = "import sys, sonnx, sonnx.stablehlo.module, sonnx.stablehlo.engine; print('jax' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
