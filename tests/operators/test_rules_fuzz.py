@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.operators.support import EVERY_TYPE, arrays
 
 import sonnx
+from sonnx import xla
 from sonnx.check.calls import check_call
 from sonnx.model.call import ABSENT, Call
 from sonnx.model.dtype import DType
@@ -176,6 +177,13 @@ PUBLIC: list[tuple[Callable[..., Any], st.SearchStrategy[Arguments]]] = [
     (sonnx.broadcast, positional(0, 4)),
     (sonnx.expand, positional(2, 2)),
     (sonnx.conv, arguments_of_conv()),
+    (xla.broadcast, positional(2, 2)),
+    (xla.clamp, positional(3, 3)),
+    (xla.collapse, positional(2, 2)),
+    (lambda *operands: xla.concatenate(operands[1:], operands[0]), positional(1, 4)),
+    (xla.convert_element_type, positional(2, 2)),
+    (xla.conv, positional(4, 4)),
+    (xla.conv_with_general_padding, positional(6, 6)),
 ]
 
 

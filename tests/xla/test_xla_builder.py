@@ -363,3 +363,21 @@ def test_an_order_of_operations_does_not_matter() -> None:
     first = c.run(given)
     for seed in range(5):
         assert sonnx.same_bits(c.run(given, order="random", seed=seed), first)
+
+
+def test_calls_in_calls_stay_of_a_size_that_can_be_executed() -> None:
+    def nested(times: int, levels: int) -> xla.Computation:
+        c = limit()
+        for level in range(levels):
+            b = ComputationBuilder(f"level{level}")
+            x = b.parameter(0, "s32[3]", "x")
+            for _ in range(times):
+                x = b.call(c, x)
+            c = b.build()
+        return c
+
+    assert nested(1, 63).run(s32(-1, 5, 9)).tolist() == [0, 5, 6]
+    with pytest.raises(xla.BuildError, match="65 calls deep; at most 100000 and 64 are allowed"):
+        nested(1, 65)
+    with pytest.raises(xla.BuildError, match="more than 100000 operations, 17 calls deep"):
+        nested(2, 17)

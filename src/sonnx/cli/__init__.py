@@ -76,8 +76,8 @@ def tour() -> None:
 def rules(operator: str | None) -> None:
     """List the rules, or those of one OPERATOR.
 
-    OPERATOR is a name such as Conv, `general` for the rules on every operator, or `graph` for those on a
-    model as a whole.
+    OPERATOR is a name such as Conv or xla.Clamp, `general` for the rules on every operator, `graph` for those
+    on a model as a whole, or `xla` for those on all XLA operations.
     """
     from sonnx.operators import rules as listed  # noqa: PLC0415  see above
     from sonnx.report.rules import rules_table  # noqa: PLC0415  see above

@@ -48,9 +48,13 @@ def profile_rules() -> tuple[AnyRule, ...]:
 
 
 def rules(name: str | None = None) -> tuple[AnyRule, ...]:
-    """List the rules of an operator, those called "general" or "graph", or all of them."""
+    """List the rules of an operator, those called "general", "graph" or "xla", or all of them."""
     if name is None:
         return (*GRAPH_RULES, *call_rules())
-    groups: dict[str, tuple[AnyRule, ...]] = {"general": GENERAL_RULES, "graph": GRAPH_RULES}
+    groups: dict[str, tuple[AnyRule, ...]] = {
+        "general": GENERAL_RULES,
+        "graph": GRAPH_RULES,
+        "xla": tuple(rule for op in XLA_OPERATORS for rule in op.contract.rules),
+    }
     found = groups.get(str(name).lower())
     return operator(name).contract.rules if found is None else found

@@ -7,6 +7,7 @@ from typing import Any
 from sonnx.check.calls import check_call
 from sonnx.model.call import Call
 from sonnx.model.graph import Constant, Function, Graph, Node, Value
+from sonnx.model.inline import DEEPEST_CALL, MOST_NODES, inlined_size
 from sonnx.model.names import Names
 from sonnx.model.operator import Operator
 from sonnx.model.order import contributing
@@ -161,19 +162,19 @@ class ComputationBuilder:
         used = {name for node in nodes for name in node.inputs} | {root.name}
         calls = {node.function for node in nodes}
         made = [name for node in nodes for name in node.outputs]
-        return Computation(
-            Graph(
-                self.name,
-                tuple(self._parameters[number] for number in numbers),
-                (Value(root.name, self._types[root.name]),),
-                nodes,
-                tuple(constant for constant in self._constants if constant.name in used),
-                tuple(Value(name, self._types[name]) for name in made if name != root.name),
-                _called(self._functions, calls),
-                OPSETS,
-                dialect="xla",
-            )
+        graph = Graph(
+            self.name,
+            tuple(self._parameters[number] for number in numbers),
+            (Value(root.name, self._types[root.name]),),
+            nodes,
+            tuple(constant for constant in self._constants if constant.name in used),
+            tuple(Value(name, self._types[name]) for name in made if name != root.name),
+            _called(self._functions, calls),
+            OPSETS,
+            dialect="xla",
         )
+        _require_size(graph)
+        return Computation(graph)
 
     def _needed(self, root: str) -> tuple[Node, ...]:
         keep = contributing(self._nodes, [root])
@@ -239,6 +240,17 @@ def plain_integers(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(plain_integers, value))
     return int(value) if is_integer(value) else value
+
+
+def _require_size(graph: Graph) -> None:
+    """Refuse calls in calls that would be endless work: a few can stand for very many operations."""
+    size, depth = inlined_size(graph)
+    if size > MOST_NODES or depth > DEEPEST_CALL:
+        number = str(size) if size <= MOST_NODES else f"more than {MOST_NODES}"
+        raise BuildError(
+            f"build: with all calls written out there are {number} operations, {depth} calls deep; at most "
+            f"{MOST_NODES} and {DEEPEST_CALL} are allowed"
+        )
 
 
 def _called(
