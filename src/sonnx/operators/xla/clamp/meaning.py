@@ -6,14 +6,22 @@ from typing import Any
 import numpy as np
 
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.blocks import by_blocks
 from sonnx.numeric.select import select
 
 
 def meaning(inputs: Mapping[str, Array], _attributes: Mapping[str, Any]) -> Mapping[str, Array]:
     """Y = minimum(maximum(X, L), M), element by element; a scalar bound serves all elements."""
     X = inputs["operand"]
-    L, M = (np.broadcast_to(inputs[bound], X.shape) for bound in ("min", "max"))
-    return {"output": minimum(maximum(X, L), M)}
+    bounds = {name: inputs[name] for name in ("min", "max")}
+    whole = [name for name, bound in bounds.items() if bound.shape == X.shape]
+
+    def limit(*blocks: Array) -> None:
+        *given, x, out = blocks
+        here = bounds | dict(zip(whole, given, strict=True))
+        out[...] = minimum(maximum(x, here["min"]), here["max"])
+
+    return {"output": by_blocks(limit, *(bounds[name] for name in whole), X)}
 
 
 def maximum(a: Array, b: Array) -> Array:
