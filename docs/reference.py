@@ -26,7 +26,7 @@ GROUPS = (
     Group(
         "Models",
         "From a file to a verdict and a result; the page [Models](models.md) shows them at work.",
-        ("load", "Graph", "LoadError", "InputError", "MemoryLimitError"),
+        ("load", "Graph", "LoadError", "InputError", "MemoryLimitError", "ExportError", "EngineError"),
     ),
     Group(
         "Values that models give",
@@ -72,8 +72,6 @@ GROUPS = (
             "xla.format_literal",
             "xla.LiteralError",
             "xla.BuildError",
-            "xla.ExportError",
-            "xla.EngineError",
         ),
     ),
     Group(

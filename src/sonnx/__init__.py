@@ -1,8 +1,8 @@
 """The safety-related ONNX profile as an executable specification.
 
 `load` reads a model, which can then be checked, normalized and run. `clip`, `conv`, `where`, `broadcast`
-and `expand` apply the profile's operators to arrays. `xla` has the XLA operations. All of it works exactly in the reals (`real`), bit for
-bit in IEEE arithmetic, on integers and on types that are only moved.
+and `expand` apply the profile's operators to arrays; `xla` has the XLA operations. All of it works exactly
+in the reals (`real`), bit for bit in IEEE arithmetic, on integers and on types that are only moved.
 """
 
 from importlib import import_module
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sonnx.numeric.literals import format_float, parse_literal
     from sonnx.numeric.real import real
     from sonnx.operators import rules
+    from sonnx.stablehlo.engine import EngineError
+    from sonnx.stablehlo.module import ExportError
 
 __version__ = "0.1.0"
 
@@ -35,6 +37,8 @@ del globals()["load"]
 _HOMES = {
     "Graph": "sonnx.api",
     "load": "sonnx.api",
+    "EngineError": "sonnx.stablehlo.engine",
+    "ExportError": "sonnx.stablehlo.module",
     "InputError": "sonnx.evaluate.graphs",
     "MemoryLimitError": "sonnx.evaluate.graphs",
     "LoadError": "sonnx.load.limits",
@@ -63,6 +67,8 @@ _HOMES = {
 
 __all__ = [
     "DType",
+    "EngineError",
+    "ExportError",
     "Finding",
     "Graph",
     "InputError",
@@ -105,4 +111,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List what can be loaded, for completion."""
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -23,11 +23,12 @@ from sonnx.model.rule import Finding, RuleError
 from sonnx.normalize.changes import Change
 from sonnx.normalize.graphs import normalize_graph
 from sonnx.numeric.arrays import Array
-from sonnx.report.text import findings_text
+from sonnx.operators.shared.predicates import count
+from sonnx.report.text import cut, findings_text, printable
 from sonnx.stablehlo.module import stablehlo
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Graph(model.Graph):
     """A model with the things one does with it; `changes` lists what `normalize` did to get here."""
 
@@ -38,6 +39,11 @@ class Graph(model.Graph):
         """Take a graph from wherever it was made."""
         values = {field.name: getattr(graph, field.name) for field in fields(model.Graph)}
         return cls(**values, changes=changes)
+
+    def __repr__(self) -> str:
+        """Print what it is in short; the whole of it may be very long."""
+        inputs = ", ".join(f"{value.name}: {value.type}" for value in self.inputs)
+        return printable(cut(f"<Graph {self.name}({inputs}), {count(len(self.nodes), 'node')}>", 400))
 
     @cached_property
     def _findings(self) -> tuple[Finding, ...]:
@@ -75,7 +81,8 @@ class Graph(model.Graph):
         "xla" compiles the model with the real XLA instead (`sonnx[xla]`): sums come in an order of its own.
 
         Raises RuleError where the model does not conform, InputError where an array is not what the model
-        takes, and MemoryLimitError where the tensors would take more than `memory` bytes.
+        takes, MemoryLimitError where the tensors would take more than `memory` bytes, and on XLA EngineError
+        where it is missing or refuses, ExportError where it has no such type.
         """
         settings = Settings(domain, accumulate, order, seed, memory)
         self._require_conforming()
@@ -95,6 +102,8 @@ class Graph(model.Graph):
 
     def save(self, path: str | Path) -> None:
         """Write the model to an ONNX file: the whole of it, or nothing."""
+        if self.dialect != "onnx":
+            raise ValueError("XLA operations have no place in an ONNX file; `to_stablehlo()` writes them")
         writer.save(self, path)
 
 

@@ -333,6 +333,17 @@ def test_the_comparison_with_the_definition_catches_wrong_clamps(mutant: str) ->
     assert False in verdicts
 
 
+def test_clamp_of_more_elements_than_one_block_treats_every_element() -> None:
+    many = np.arange(-40_000, 60_000, dtype=np.int32).reshape(100, 1000)
+    low, high = many % 7 - 3, np.int32(10)
+    expected = np.where(many < low, low, np.where(many > 10, 10, many))
+    assert (xla.clamp(many, low, high) == expected).all()
+    assert (xla.clamp(many[::-1, ::-1], low[::-1, ::-1], high) == expected[::-1, ::-1]).all()
+    upper = many % 5 - 2
+    both = np.where(expected > upper, upper, expected)
+    assert (xla.clamp(many, low, upper) == both).all()
+
+
 def test_clamp_does_not_care_for_the_error_state_of_numpy() -> None:
     for name in FLOATS:
         X = array(name, (len(specials(name)),), specials(name))

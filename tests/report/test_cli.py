@@ -107,10 +107,24 @@ def test_a_rule_with_two_rulings_is_found_by_both() -> None:
 
 
 def test_a_ruling_that_no_rule_names_leads_to_its_page() -> None:
-    assert run("explain", "D-CONV-8").output.splitlines() == [
-        "D-CONV-8 is a ruling; no rule follows from it.",
-        "It stands in the documentation (make docs) on operators/conv.html#d-conv-8",
-    ]
+    first, *_, last = run("explain", "D-CONV-8").output.splitlines()
+    assert first == "D-CONV-8 is a ruling; no rule follows from it."
+    assert last == "It stands in the documentation (make docs) on operators/conv.html#d-conv-8"
+
+
+def test_a_ruling_says_what_was_open_and_what_holds() -> None:
+    words = " ".join(re.sub(r"[┃│]", " ", run("explain", "D-CLIP-2").output).split())
+    assert "signed zeros are not mentioned" in words
+    assert "zero inside the" in words
+
+
+def test_rules_of_xla_operations_are_listed_together_and_one_by_one() -> None:
+    listed = re.findall(r"^ ?(xla\.[\w.]+) ", run("rules", "xla").output, re.MULTILINE)
+    assert listed == [rule.identifier for rule in rules() if rule.identifier.startswith("xla.")]
+    output = run("rules", "Clamp").output
+    assert output == run("rules", "xla.clamp").output
+    assert "xla.clamp.min.D2" in output
+    assert "restricts ONNX" not in output
 
 
 def test_a_ruling_that_there_is_not_is_answered_with_near_ones() -> None:

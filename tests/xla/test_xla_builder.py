@@ -112,6 +112,48 @@ def test_the_root_is_the_last_operation_unless_named() -> None:
     assert b.build(root=x).run(np.array([1, 2], np.int8)).tolist() == [1, 2]
 
 
+def test_parameters_and_constants_after_the_last_operation_are_not_the_root() -> None:
+    b = ComputationBuilder("late")
+    x = b.parameter(0, "f32[2]", "x")
+    b.broadcast(x, (3,))
+    b.constant("s32 1")
+    b.parameter(1, "f32[]", "late")
+    assert b.build().shape == Shape("f32", (3, 2))
+
+
+def test_lists_of_any_kind_serve_as_attributes() -> None:
+    x, w = np.ones((1, 1, 4), np.float32), np.ones((1, 1, 2), np.float32)
+    expected = xla.conv_with_general_padding(x, w, (1,), ((1, -1),), (1,), (2,))
+    found = xla.conv_with_general_padding(x, w, np.array([1]), np.array([[1, -1]]), [np.int8(1)], range(2, 3))
+    assert sonnx.same_bits(found, expected)
+    assert xla.collapse(x, range(1, 3)).shape == (1, 4)
+
+
+def test_a_builder_and_a_computation_say_what_they_are() -> None:
+    b = ComputationBuilder("n\x1b[31m")
+    x = b.parameter(0, "f32[2]", "x\n")
+    assert (
+        repr(b) == "<ComputationBuilder n\\x1b[31m: 1 parameter, 0 operations; build() makes a computation>"
+    )
+    assert repr(x) == "<x\\n: f32[2]>"
+    assert repr(b.build()) == "<Computation n\\x1b[31m(x\\n: f32[2]) -> f32[2]>"
+    assert sonnx.same_bits(limit()(s32(-1, 5, 9)), s32(0, 5, 6))
+
+
+def test_handles_are_for_their_builder_and_arrays_for_the_functions() -> None:
+    b = ComputationBuilder("b")
+    x = b.parameter(0, "f32[2]", "x")
+    with pytest.raises(
+        xla.BuildError, match=r"<x: f32\[2\]> belongs to the builder `b`: call its method `clamp`"
+    ):
+        xla.clamp(x, np.float32(0), np.float32(1))
+
+
+def test_a_computation_is_nothing_that_an_onnx_file_holds() -> None:
+    with pytest.raises(ValueError, match=r"XLA operations have no place in an ONNX file"):
+        sonnx.Graph.of(limit().graph).save("never.onnx")
+
+
 def test_what_the_root_does_not_need_is_left_out_but_no_parameter() -> None:
     b = ComputationBuilder("lean")
     x = b.parameter(0, "f32[2]", "x")
@@ -319,7 +361,7 @@ def test_the_bound_of_a_call_is_the_distance_to_the_exact_result() -> None:
     b = ComputationBuilder("sum")
     x = b.parameter(0, "f32[1,2]", "x")
     b.conv(x, b.constant("f32[1,2] {{1, 1}}"), (), "VALID")
-    c = b.build().callee
+    c = b.build()
     x32 = np.array([[1, 2**-25]], np.float32)
     found = sonnx.error_bound("xla.Call", x32, computation=c)
     assert found.shape == (1, 1)
@@ -348,10 +390,22 @@ def test_shapes_are_checked_when_made() -> None:
         with pytest.raises(ValueError, match="Shape: "):
             Shape(kind, sizes)  # type: ignore[arg-type]  # what a user might try
     b = ComputationBuilder("text")
-    assert b.parameter(0, "bf16[4,2]").shape == Shape("bf16", (4, 2))
-    for wrong in ("f32", "f32[n]", "float32[2]", 7):
-        with pytest.raises(ValueError, match=r"Shape|tensor type"):
-            b.parameter(1, wrong)  # type: ignore[arg-type]  # what a user might try
+    texts = ["bf16[4,2]", "bf16[4x2]", " bf16[ 4, 2 ] ", "bf16 [4 , 2]"]
+    assert {b.parameter(n, text).shape for n, text in enumerate(texts)} == {Shape("bf16", (4, 2))}
+    assert b.parameter(4, "f32").shape == b.parameter(5, "f32[]").shape == Shape("f32")
+    for wrong in (
+        "f32[n]",
+        "float32[2]",
+        "float[2]",
+        "f32[4,2x2]",
+        "f32[,]",
+        "f32[2",
+        "F32[2]",
+        "f32[-1]",
+        7,
+    ):
+        with pytest.raises(ValueError, match=r'write Shape\("f32", \(2, 3\)\) or "f32\[2,3\]"'):
+            b.parameter(6, wrong)  # type: ignore[arg-type]  # what a user might try
 
 
 def test_an_order_of_operations_does_not_matter() -> None:

@@ -1,11 +1,12 @@
 """What `sonnx explain` does: a rule explained, or a ruling with the rules that follow from it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib.resources import files
-from re import findall
+from re import MULTILINE, findall
 
 from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from sonnx.check.calls import check_call
@@ -58,11 +59,27 @@ def _broken(rule: AnyRule) -> tuple[Finding, ...]:
     return check_call(operator(rule.failing.operator), rule.failing)
 
 
+def _pages() -> Iterator[tuple[str, str]]:
+    """The pages by their names on the site, as text."""
+    for name, folder in _FOLDERS.items():
+        yield name, files("sonnx.operators").joinpath(folder, "page.md").read_text(encoding="utf-8")
+
+
+def _held(name: str) -> RenderableType:
+    """What a ruling says, from the tables of the pages."""
+    table = Table(show_edge=False, pad_edge=False)
+    for column in ("on the page", "what the source left open or got wrong", "what holds"):
+        table.add_column(column)
+    for page, text in _pages():
+        for row in findall(rf"^\| {name} \|([^|]*)\|([^|]*)\|$", text, MULTILINE):
+            table.add_row(page, *(Text(cell.strip()) for cell in row))
+    return table
+
+
 def _rulings() -> Mapping[str, list[str]]:
     """The pages that speak of each ruling."""
     pages: dict[str, list[str]] = {}
-    for name, folder in _FOLDERS.items():
-        text = files("sonnx.operators").joinpath(folder, "page.md").read_text(encoding="utf-8")
+    for name, text in _pages():
         for ruling in dict.fromkeys(findall(r"\bD-[A-Z]+-\d+\b", text)):
             pages.setdefault(ruling, []).append(f"operators/{name}.html#{ruling.lower()}")
     return pages
@@ -72,6 +89,6 @@ def _ruling(name: str, pages: list[str]) -> list[RenderableType]:
     following = [rule for rule in rules() if name in rule.ruling.split(", ")]
     where = Text(f"It stands in the documentation (make docs) on {', '.join(pages)}")
     if not following:
-        return [Text(f"{name} is a ruling; no rule follows from it."), where]
+        return [Text(f"{name} is a ruling; no rule follows from it.\n"), _held(name), Text(), where]
     head = Text(f"{name} is a ruling; `sonnx explain` tells more of the rules that follow from it:\n")
-    return [head, rules_table(following), Text(), where]
+    return [head, rules_table(following), Text(), _held(name), Text(), where]

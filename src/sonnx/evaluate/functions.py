@@ -79,7 +79,7 @@ def error_bound(name: str, *operands: Any, order: str = "specified", **attribute
     """Bound the distance of an operator's IEEE result from the exact real one, element by element.
 
     Takes the operator's name and then its arguments as the operator's own function does; Concatenate takes
-    its operands by position, and Call its computation as `computation=computation.callee`. `order` is
+    its operands by position, and Call its computation as `computation`. `order` is
     "specified" or, for a bound that holds for every order of summation, "any". The bound is an array of
     doubles, a tuple of them for Broadcast: 0 where values are only moved, +inf where the result may be no
     finite number. Conv's `accumulate` defaults to "separate" and `auto_pad` to "NOTSET", as in `conv`.
@@ -114,7 +114,8 @@ def output_types(name: str, /, **arguments: Any) -> Mapping[str, TensorType]:
     """Find the types of an operator's outputs from types and attributes alone; no data is needed.
 
     Operands are given by name (X0, X1, ... for Broadcast), as TensorType or as text such as
-    "float[1,3,8,8]" or "f32[3]"; Expand's `shape` is a list of sizes. Raises RuleError where a rule is broken.
+    "float[1,3,8,8]" or "f32[3]"; Expand's `shape` is a list of sizes. Raises RuleError where a rule is
+    broken.
     """
     found = operator(name)
     constant = {operand.name for operand in found.contract.inputs if operand.constant}

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Literal
 
@@ -201,7 +201,8 @@ def _matched(
         if name not in inputs:
             problems.append(f"`{name}` is missing; it must be {kind}")
         elif array is None or found.sizes != kind.sizes or not (found.dtype is kind.dtype or exact):
-            problems.append(f"`{name}` must be {kind}, not {found}; nothing is converted")
+            spelled = replace(found, dialect=kind.dialect)
+            problems.append(f"`{name}` must be {kind}, not {spelled}; nothing is converted")
         else:
             arrays[name] = array
     return arrays, problems

@@ -1,11 +1,11 @@
 """One use of an operator, as far as rules look at it: types and attributes, never data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from sonnx.model.tensor_type import TensorType, tensor_type
+from sonnx.model.tensor_type import Dialect, TensorType, tensor_type
 
 
 class Absent:
@@ -50,10 +50,9 @@ def call(
     constants: Mapping[str, tuple[Any, ...]] = _NONE,
 ) -> Call:
     """Write a call with types as text: `call("Clip", {"input": "float[3]", ...})`."""
-    return Call(
-        operator,
-        {name: tensor_type(text) for name, text in inputs.items()},
-        attributes,
-        {name: tensor_type(text) for name, text in outputs.items()},
-        constants,
-    )
+    dialect: Dialect = "xla" if operator.startswith("xla.") else "onnx"
+
+    def types(given: Mapping[str, str]) -> dict[str, TensorType]:
+        return {name: replace(tensor_type(text), dialect=dialect) for name, text in given.items()}
+
+    return Call(operator, types(inputs), attributes, types(outputs), constants)

@@ -12,13 +12,17 @@ from sonnx.report.text import call_text, findings_text, site_page
 
 
 def rules_table(rules: Iterable[AnyRule]) -> Table:
-    """One line per rule: identifier, whether it restricts ONNX, statement."""
+    """One line per rule: identifier, whether it restricts ONNX (where one does), statement."""
+    listed = list(rules)
+    restricts = any(rule.restricts_onnx for rule in listed)
     table = Table(show_edge=False, pad_edge=False)
     table.add_column("rule", no_wrap=True)
-    table.add_column("restricts ONNX", justify="center")
+    if restricts:
+        table.add_column("restricts ONNX", justify="center")
     table.add_column("statement")
-    for rule in rules:
-        table.add_row(Text(rule.identifier), "yes" if rule.restricts_onnx else "", Text(rule.statement))
+    for rule in listed:
+        flag = ["yes" if rule.restricts_onnx else ""] if restricts else []
+        table.add_row(Text(rule.identifier), *flag, Text(rule.statement))
     return table
 
 
@@ -49,7 +53,8 @@ def _examples(rule: AnyRule) -> tuple[str, str, str]:
 
 def _facts(rule: AnyRule) -> Iterable[tuple[str, str]]:
     yield "why", rule.reason
-    yield "restricts ONNX", "yes" if rule.restricts_onnx else "no"
+    if not rule.identifier.startswith("xla."):
+        yield "restricts ONNX", "yes" if rule.restricts_onnx else "no"
     if rule.ruling:
         yield "ruling", rule.ruling
     if rule.also:

@@ -8,8 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sonnx.stablehlo.engine import EngineError
-    from sonnx.stablehlo.module import ExportError
     from sonnx.xla.builder import BuildError, ComputationBuilder, Handle
     from sonnx.xla.computation import Computation
     from sonnx.xla.functions import (
@@ -30,8 +28,6 @@ _HOMES = {
     "BuildError": "sonnx.xla.builder",
     "Computation": "sonnx.xla.computation",
     "ComputationBuilder": "sonnx.xla.builder",
-    "EngineError": "sonnx.stablehlo.engine",
-    "ExportError": "sonnx.stablehlo.module",
     "Handle": "sonnx.xla.builder",
     "LiteralError": "sonnx.xla.literals",
     "Shape": "sonnx.xla.shapes",
@@ -51,8 +47,6 @@ __all__ = [
     "BuildError",
     "Computation",
     "ComputationBuilder",
-    "EngineError",
-    "ExportError",
     "Handle",
     "LiteralError",
     "Shape",
@@ -80,4 +74,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List what can be loaded, for completion."""
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

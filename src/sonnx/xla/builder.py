@@ -1,8 +1,10 @@
 """Computations composed operation by operation; what is wrong is said at the call that makes it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from sonnx.check.calls import check_call
 from sonnx.model.call import Call
@@ -15,7 +17,7 @@ from sonnx.model.rule import RuleError
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import describe
 from sonnx.operators.catalogue import XLA_CALL
-from sonnx.operators.shared.predicates import elements, is_integer, written
+from sonnx.operators.shared.predicates import LONGEST_LIST, count, is_integer, written
 from sonnx.operators.shared.xla_types import TYPES
 from sonnx.report.text import findings_text, printable
 from sonnx.xla import operations
@@ -39,7 +41,7 @@ class Handle:
 
     def __repr__(self) -> str:
         """Print name and shape."""
-        return f"<{self.name}: {self.shape}>"
+        return printable(f"<{self.name}: {self.shape}>")
 
 
 class ComputationBuilder:
@@ -61,6 +63,11 @@ class ComputationBuilder:
         self._types: dict[str, TensorType] = {}
         self._functions: dict[tuple[str, str, str], Function] = {}
         self._last: Handle | None = None
+
+    def __repr__(self) -> str:
+        """Print what has been collected so far."""
+        parts = count(len(self._parameters), "parameter"), count(len(self._nodes), "operation")
+        return printable(f"<ComputationBuilder {self.name}: {', '.join(parts)}; build() makes a computation>")
 
     def parameter(self, number: int, shape: Shape | str, name: str | None = None) -> Handle:
         """Add the parameter of that number, counted from 0; run and call give arguments in that order."""
@@ -91,27 +98,27 @@ class ComputationBuilder:
         self._constants.append(Constant(name, kind, held))
         return self._handle(name, kind)
 
-    def broadcast(self, operand: Handle, broadcast_sizes: Any) -> Handle:
+    def broadcast(self, operand: Handle, broadcast_sizes: Sequence[int]) -> Handle:
         """Repeat an array along new dimensions, which are put before its own."""
         return self._add(operations.broadcast(operand, broadcast_sizes))
 
     def clamp(self, operand: Handle, min: Handle, max: Handle) -> Handle:
-        """Limit every element to the range from `min` to `max`."""
+        """Limit every element to the range from `min` to `max`; the operand comes first."""
         return self._add(operations.clamp(operand, min, max))
 
-    def collapse(self, operand: Handle, dimensions: Any) -> Handle:
+    def collapse(self, operand: Handle, dimensions: Sequence[int]) -> Handle:
         """Make neighbouring dimensions into one."""
         return self._add(operations.collapse(operand, dimensions))
 
-    def concatenate(self, operands: Any, dimension: int) -> Handle:
-        """Join arrays along one dimension."""
+    def concatenate(self, operands: Sequence[Handle], dimension: int) -> Handle:
+        """Join arrays, given as a list, along one dimension."""
         return self._add(operations.concatenate(operands, dimension))
 
     def convert_element_type(self, operand: Handle, new_element_type: str) -> Handle:
         """Convert every element to another type, such as "f32"."""
         return self._add(operations.convert_element_type(operand, new_element_type))
 
-    def conv(self, lhs: Handle, rhs: Handle, window_strides: Any, padding: str) -> Handle:
+    def conv(self, lhs: Handle, rhs: Handle, window_strides: Sequence[int], padding: str) -> Handle:
         """Convolve with "SAME" or "VALID" padding."""
         return self._add(operations.conv(lhs, rhs, window_strides, padding))
 
@@ -119,10 +126,10 @@ class ComputationBuilder:
         self,
         lhs: Handle,
         rhs: Handle,
-        window_strides: Any,
-        padding: Any,
-        lhs_dilation: Any,
-        rhs_dilation: Any,
+        window_strides: Sequence[int],
+        padding: Sequence[Sequence[int]],
+        lhs_dilation: Sequence[int],
+        rhs_dilation: Sequence[int],
     ) -> Handle:
         """Convolve; `padding` has one pair (low, high) of either sign for each spatial dimension."""
         return self._add(
@@ -133,10 +140,8 @@ class ComputationBuilder:
 
     def call(self, computation: Computation, *args: Handle) -> Handle:
         """Apply a computation that has been built to arguments."""
-        built = isinstance(computation, Computation)
-        callee = computation.callee if built else computation
         operands = {f"args{m}": argument for m, argument in enumerate(args)}
-        kind = self._checked(XLA_CALL, self._operands(XLA_CALL, operands), {"computation": callee})
+        kind = self._checked(XLA_CALL, self._operands(XLA_CALL, operands), {"computation": computation})
         for function in (*computation.graph.functions, computation.function):
             self._functions.setdefault(function.key, function)
         function = computation.function
@@ -146,9 +151,10 @@ class ComputationBuilder:
         return self._handle(made, kind)
 
     def build(self, root: Handle | None = None) -> Computation:
-        """Make a computation whose result is `root`, or what was added last.
+        """Make a computation whose result is `root`, or what the last operation gave.
 
-        Operations that the result does not need are left out; parameters never are.
+        Where there is no operation, it is the parameter or constant that was added last. Operations that the
+        result does not need are left out; parameters never are.
         """
         if root is None:
             root = self._last
@@ -182,8 +188,11 @@ class ComputationBuilder:
 
     def _handle(self, name: str, kind: TensorType) -> Handle:
         self._types[name] = kind
-        self._last = Handle(self, name, shape_of(kind))
-        return self._last
+        handle = Handle(self, name, shape_of(kind))
+        made = bool(self._nodes) and name in self._nodes[-1].outputs
+        if made or not self._nodes:
+            self._last = handle
+        return handle
 
     def _own(self, value: object, name: str) -> None:
         if not isinstance(value, Handle):
@@ -229,10 +238,9 @@ class ComputationBuilder:
 
 def frozen(value: Any) -> Any:
     """Lists, and lists in lists, as tuples: what the rules have seen is what the computation keeps."""
-    listed = elements(value)
-    if listed is None or len(listed) < len(value):
-        return value
-    return tuple(map(frozen, listed))
+    is_list = isinstance(value, (list, tuple, range)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    # A longer list is refused by a rule, whatever it holds.
+    return tuple(map(frozen, value)) if is_list and len(value) <= LONGEST_LIST else value
 
 
 def plain_integers(value: Any) -> Any:

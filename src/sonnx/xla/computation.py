@@ -24,6 +24,7 @@ from sonnx.numeric.arrays import Array
 from sonnx.numeric.real import real
 from sonnx.operators.shared.predicates import count
 from sonnx.operators.xla.call.callee import Callee
+from sonnx.report.text import printable
 from sonnx.stablehlo.module import stablehlo
 from sonnx.xla.shapes import Shape, shape_of
 from sonnx.xla.text import computation_text
@@ -62,7 +63,11 @@ class Computation:
 
     def __repr__(self) -> str:
         """Print the signature alone."""
-        return f"<Computation {self.callee}>"
+        return printable(f"<Computation {self.callee}>")
+
+    def __call__(self, *arrays: Any) -> Array:
+        """The same as `run` without options."""
+        return self.run(*arrays)
 
     def to_stablehlo(self) -> str:
         """The same as text of MLIR in the StableHLO dialect, for XLA's compilers."""
@@ -115,7 +120,8 @@ class Computation:
     def _bound(self, arguments: Sequence[Array], order: str) -> Array:
         """How far the result lies from the exact one, which is calculated as well.
 
-        For sums in any order nothing is known beyond one convolution, so there the bound is infinite.
+        For convolutions in any order of summation no bound is derived: each has one of its own, but what
+        later operations make of it is not followed. It is infinite then.
         """
         shape = self.shape.dimensions
         try:

@@ -6,8 +6,9 @@ from typing import Any, Literal
 from sonnx.evaluate.apply import apply
 from sonnx.numeric.arrays import Array
 from sonnx.operators.catalogue import XLA_CALL
+from sonnx.report.text import printable
 from sonnx.xla import operations
-from sonnx.xla.builder import frozen
+from sonnx.xla.builder import BuildError, Handle, frozen
 from sonnx.xla.computation import Computation
 from sonnx.xla.operations import Operation
 
@@ -22,13 +23,15 @@ def broadcast(operand: Any, broadcast_sizes: Sequence[int]) -> Array:
 
 def call(computation: Computation, *args: Any) -> Array:
     """Apply a computation to arrays, one for each parameter."""
-    callee = computation.callee if isinstance(computation, Computation) else computation
     operands = {f"args{m}": argument for m, argument in enumerate(args)}
-    return apply(XLA_CALL, operands, {"computation": callee})["output"]
+    return _apply(Operation(XLA_CALL, operands, {"computation": computation}))
 
 
 def clamp(operand: Any, min: Any, max: Any) -> Array:
-    """Limit every element to the range from `min` to `max`, each a scalar or of the operand's shape."""
+    """Limit every element to the range from `min` to `max`, each a scalar or of the operand's shape.
+
+    The operand comes first, as in the documents; `jax.lax.clamp` takes it second.
+    """
     return _apply(operations.clamp(operand, min, max))
 
 
@@ -38,7 +41,7 @@ def collapse(operand: Any, dimensions: Sequence[int]) -> Array:
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Array:
-    """Join arrays along one dimension."""
+    """Join arrays, given as a list, along one dimension."""
     return _apply(operations.concatenate(operands, dimension))
 
 
@@ -50,7 +53,12 @@ def convert_element_type(operand: Any, new_element_type: str, *, domain: Domain 
 def conv(
     lhs: Any, rhs: Any, window_strides: Sequence[int], padding: str, *, accumulate: Accumulate = "separate"
 ) -> Array:
-    """Convolve with "SAME" or "VALID" padding."""
+    """Convolve with "SAME" or "VALID" padding.
+
+    The dimensions of `lhs` are batch, features, then the spatial ones; those of `rhs` output features, input
+    features, then the window's. SAME gives ceil(size / stride) positions, an odd zero at the high end; VALID
+    pads nothing. Sums are taken in the specified order. Raises RuleError where a rule is broken.
+    """
     return _apply(operations.conv(lhs, rhs, window_strides, padding), accumulate=accumulate)
 
 
@@ -58,13 +66,20 @@ def conv_with_general_padding(
     lhs: Any,
     rhs: Any,
     window_strides: Sequence[int],
-    padding: Sequence[tuple[int, int]],
+    padding: Sequence[Sequence[int]],
     lhs_dilation: Sequence[int],
     rhs_dilation: Sequence[int],
     *,
     accumulate: Accumulate = "separate",
 ) -> Array:
-    """Convolve; `padding` has one pair (low, high) of either sign for each spatial dimension."""
+    """Convolve with padding and dilations in numbers, one entry for each spatial dimension.
+
+    The dimensions of `lhs` are batch, features, then the spatial ones; those of `rhs` output features, input
+    features, then the window's. `lhs` is dilated first: `lhs_dilation` - 1 zeros are put between elements.
+    Then each pair (low, high) of `padding` adds zeros at the ends, or takes elements away where it is
+    negative. `rhs_dilation` is the distance of the window's elements. An empty result is allowed. Sums are
+    taken in the specified order. Raises RuleError where a rule is broken.
+    """
     operation = operations.conv_with_general_padding(
         lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation
     )
@@ -72,5 +87,10 @@ def conv_with_general_padding(
 
 
 def _apply(operation: Operation, **modes: str) -> Array:
+    for operand in operation.operands.values():
+        if isinstance(operand, Handle):
+            builder = printable(operand.builder.name)
+            method = operation.operator.folder
+            raise BuildError(f"{operand!r} belongs to the builder `{builder}`: call its method `{method}`")
     attributes = {name: frozen(value) for name, value in operation.attributes.items()}
     return apply(operation.operator, operation.operands, {**attributes, **modes})["output"]

@@ -47,7 +47,7 @@ def collapse(operand: Any, dimensions: Any) -> Operation:
 def concatenate(operands: Any, dimension: Any) -> Operation:
     """Join along one dimension."""
     if not isinstance(operands, Sequence) or isinstance(operands, str):
-        raise TypeError("concatenate: give the operands as a list")
+        raise TypeError("concatenate: give the operands as a list, then the dimension")
     named = {f"operands{m}": operand for m, operand in enumerate(operands)}
     return Operation(XLA_CONCATENATE, named, {"dimension": dimension})
 

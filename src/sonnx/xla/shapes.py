@@ -1,11 +1,16 @@
 """Shapes as the XLA documents speak of them: an element type and dimensions."""
 
+import re
 from dataclasses import dataclass
 from math import prod
 
 from sonnx.model.dtype import XLA_NAMES, XLA_TYPES
-from sonnx.model.tensor_type import TensorType, tensor_type
+from sonnx.model.tensor_type import TensorType
 from sonnx.operators.shared.predicates import MOST_AXES, MOST_ELEMENTS, integers, written
+
+_SIZE = r"\s*[0-9]{1,10}\s*"
+_SIZES = rf"\s*|{_SIZE}(,{_SIZE})*|{_SIZE}(x{_SIZE})*"
+_TEXT = re.compile(rf"\s*(?P<type>\w+)\s*(\[(?P<sizes>{_SIZES})\])?\s*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,11 @@ def shape_of(kind: TensorType) -> Shape:
 
 
 def as_shape(value: object) -> Shape:
-    """A shape, or the text of one such as `f32[2,3]`."""
+    """A shape, or the text of one such as `f32[2,3]`, `f32[2x3]` or `f32`."""
     if isinstance(value, Shape):
         return value
-    if isinstance(value, str):
-        return shape_of(tensor_type(value))
-    raise ValueError(f'Shape: {written(value)} is none; write Shape("f32", (2, 3)) or "f32[2,3]"')
+    match = _TEXT.fullmatch(value) if isinstance(value, str) else None
+    if match is None or match["type"] not in XLA_TYPES:
+        raise ValueError(f'Shape: {written(value)} is none; write Shape("f32", (2, 3)) or "f32[2,3]"')
+    sizes = re.split(r"[,x]", match["sizes"] or "")
+    return Shape(match["type"], tuple(int(size) for size in sizes if size.strip()))

@@ -33,3 +33,16 @@ class Callee:
         """Print the form that messages use: `limit(x: s32[3]) -> s32[3]`."""
         parameters = ", ".join(f"{value.name}: {value.type}" for value in self.parameters)
         return f"{self.name}({parameters}) -> {self.result}"
+
+
+def callee_of(value: object) -> Callee | None:
+    """What is called by a value that is a callee or a computation; None where it is neither."""
+    found = value if isinstance(value, Callee) else getattr(value, "callee", None)
+    return found if isinstance(found, Callee) else None
+
+
+def require_callee(value: object) -> Callee:
+    """The same where a rule has made sure that there is one."""
+    found = callee_of(value)
+    assert found is not None
+    return found

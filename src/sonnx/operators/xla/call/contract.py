@@ -9,7 +9,7 @@ from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.operators.shared.predicates import count, known, show, written
 from sonnx.operators.shared.xla_types import TYPES, xla_type
-from sonnx.operators.xla.call.callee import Callee
+from sonnx.operators.xla.call.callee import Callee, callee_of
 
 _NAME = "xla.Call"
 _CALLEE = Callee(
@@ -23,8 +23,7 @@ _GOOD = {"args0": "s32[3]", "args1": "s32[]"}
 
 def callee(call: Call) -> Callee | None:
     """The computation that is called, where it is one."""
-    value = call.attributes.get("computation")
-    return value if isinstance(value, Callee) else None
+    return callee_of(call.attributes.get("computation"))
 
 
 def output_types(call: Call) -> Mapping[str, TensorType]:
@@ -37,7 +36,7 @@ def _is_computation(call: Call) -> Broken | None:
     if callee(call) is not None:
         return None
     shown = Shown("computation", written(call.attributes.get("computation")))
-    return Broken((shown,), "give a computation that has been built; one cannot call itself")
+    return Broken((shown,), "give what `build()` of a builder gave; a computation cannot call itself")
 
 
 def _arity(call: Call) -> Broken | None:

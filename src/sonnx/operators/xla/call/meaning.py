@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sonnx.numeric.arrays import Array
+from sonnx.operators.xla.call.callee import require_callee
 
 
 def meaning(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> Mapping[str, Array]:
     """Y = computation(A_0, ..., A_n): executing a function is executing its body (D-GRAPH-3)."""
-    return {"output": attributes["computation"].body(tuple(inputs.values()))}
+    return {"output": require_callee(attributes["computation"]).body(tuple(inputs.values()))}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sonnx.model.call import Call, call
-from sonnx.model.dtype import XLA_TYPES, DType
+from sonnx.model.dtype import XLA_NAMES, XLA_TYPES, DType
 from sonnx.model.operator import Attribute, Contract, Operand
 from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
@@ -41,8 +41,22 @@ def _array(call: Call) -> Broken | None:
 def _known_type(call: Call) -> Broken | None:
     if target(call) is not None:
         return None
-    shown = Shown("new_element_type", written(call.attributes.get("new_element_type")))
-    return Broken((shown,), f"write one of {', '.join(XLA_TYPES)}")
+    value = call.attributes.get("new_element_type")
+    meant = _meant(value)
+    advice = f"write {meant}, if that is meant, or another" if meant else "write one"
+    return Broken((Shown("new_element_type", written(value)),), f"{advice} of {', '.join(XLA_TYPES)}")
+
+
+def _meant(value: object) -> str:
+    """XLA's name of a type that is named otherwise: in capitals, or by ONNX, NumPy or StableHLO."""
+    if not isinstance(value, str):
+        return ""
+    others = {"i1": "pred", "float32": "f32", "float64": "f64"} | dict.fromkeys(XLA_TYPES, "")
+    others |= {dtype.value: spelled for dtype, spelled in XLA_NAMES.items()}
+    others |= {f"i{spelled[1:]}": spelled for spelled in XLA_TYPES if spelled[0] == "s"}
+    others |= {f"ui{spelled[1:]}": spelled for spelled in XLA_TYPES if spelled[0] == "u"}
+    name = value.lower()
+    return others.get(name, "") or (name if name in XLA_TYPES else "")
 
 
 def _not_from_complex(call: Call) -> Broken | None:
