@@ -210,7 +210,7 @@ def main() -> None:
     show.heading("7. The same meaning for XLA's compilers")
     show.sonnx("export", str(conforming), "-o", str(folder / "conforming.mlir"))
     if find_spec("jax") is None:
-        show.text('With pip install "sonnx[xla]", `sonnx run --engine xla` executes that on the real XLA.\n')
+        show.text("With the extra `xla` installed, `sonnx run --engine xla` executes that on the real XLA.\n")
     else:
         show.sonnx(*given, str(folder / "xla"), "--engine", "xla")
         show.text()

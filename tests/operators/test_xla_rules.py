@@ -180,6 +180,23 @@ def test_concatenate_operands_d6_refuses_ragged_arrays() -> None:
     assert " dimension = 0 sizes differ at 1\n" in said(xla.concatenate, ragged, 0)
 
 
+def test_concatenate_shows_few_of_thousands_of_operands() -> None:
+    many = [FLOATS] * 3000
+    for odd, shown in [
+        (np.ones(3), ["operands0", "operands3000"]),
+        (CUBE, ["operands0", "operands3000"]),
+        (F32(1), ["operands3000"]),
+        (TEXT, ["operands0", "operands3000"]),
+    ]:
+        text = said(xla.concatenate, [*many, odd], 0)
+        assert all(f" {name} : " in text for name in shown)
+        assert len(text.splitlines()) < 20
+    assert len(said(xla.concatenate, [TEXT] * 3000, 0).splitlines()) == 7
+    assert len(said(xla.concatenate, [F32(1)] * 3000, 0).splitlines()) == 7
+    ragged = said(xla.concatenate, [*[CUBE] * 3000, CUBE[:, :1]], 0)
+    assert " operands0 : f32[4,2,3]\n operands3000 : f32[4,1,3]\n dimension = 0 sizes differ at 1\n" in ragged
+
+
 def test_concatenate_operands_d7_refuses_results_that_cannot_be_addressed() -> None:
     large = np.broadcast_to(np.int8(1), (2**30,))
     assert broken(xla.concatenate, [large, large], 0) == ["xla.concatenate.operands.D7"]

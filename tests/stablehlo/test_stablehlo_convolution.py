@@ -156,6 +156,7 @@ def test_products_of_every_integer_type_wrap(name: str) -> None:
         ((1, 1, 3), (1, 1, 1), general((1,), ((-(2**62), 2**62),))),
         ((1, 1, 2), (1, 1, 1), general((1,), ((1 - 2**62, 1),), (2**62,))),
         ((1, 1, 3), (1, 1, 3), general((1,), ((0, 0),), None, (2**80,))),
+        ((1, 1, 3), (1, 1, 1), general((1,), ((0, 0),), None, (2**80,))),
         # Four spatial dimensions.
         ((1, 2, 2, 3, 2, 3), (2, 2, 1, 2, 2, 2), general((1, 2, 1, 1), ((1, 0),) * 4, (2, 1, 2, 1))),
     ],
@@ -209,6 +210,16 @@ def test_finite_constant_weights_leave_the_padding_to_the_convolution() -> None:
     assert "pad = [[1, 0]]" in stablehlo(inside)
     assert "stablehlo.pad" in stablehlo(outside)
     assert "pad = [[0, 0]]" in stablehlo(outside)
+    # Other engines than the one here draw a padding into the convolution that follows it.
+    assert "stablehlo.optimization_barrier" in stablehlo(outside)
+
+
+@pytest.mark.parametrize("name", ["s32", "f32"])
+def test_xla_survives_a_window_longer_than_its_spread_base(name: str) -> None:
+    # With this base dilation in the convolution itself, XLA's simplifier fails a check and aborts the process.
+    inputs = {"lhs": np.ones((2, 1, 4, 1), HELD[name]), "rhs": np.ones((3, 1, 2, 3), HELD[name])}
+    attributes = general((1, 2), ((0, 0), (2, 2)), (2, 1), (1, 1))
+    assert_equal_on_xla([case(GENERAL, inputs, attributes, constants) for constants in ((), ("rhs",))])
 
 
 def test_infinities_and_nans_of_the_input_arrive_as_defined() -> None:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jax
+import jax.extend.backend
 import numpy as np
 import pytest
 from tests.stablehlo.xla_support import (
@@ -91,6 +92,27 @@ def test_any_byte_of_a_condition_but_0_is_true() -> None:
     condition = np.array([0, 1, 2, 255], np.uint8).view(bool)
     ones, twos = np.ones(4, np.float32), np.full(4, 2, np.float32)
     assert_equal_on_xla([case("Where", {"condition": condition, "X": ones, "Y": twos})])
+
+
+def test_any_byte_of_a_bool_but_0_comes_back_as_1() -> None:
+    kind = tensor_type("pred[4]")
+    graph = Graph("through", (Value("x", kind),), (Value("x", kind),), (), dialect="xla")
+    (found,) = on_xla(graph, {"x": np.array([0, 1, 2, 255], np.uint8).view(bool)})
+    assert same_bits(found, np.array([False, True, True, True]))
+
+
+def test_xla_is_told_to_make_every_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    # On this processor it does so anyway, as far as anybody has seen; elsewhere it does not.
+    told: list[dict[str, Any]] = []
+    real = jax.extend.backend.get_compile_options
+
+    def recorded(**options: Any) -> Any:
+        told.append(options["env_options_overrides"])
+        return real(**options)
+
+    monkeypatch.setattr(jax.extend.backend, "get_compile_options", recorded)
+    engine.execute(clip(0, 1234), {"x": X})
+    assert told == [{"xla_allow_excess_precision": False}]
 
 
 def test_float16_is_rounded_between_nodes() -> None:

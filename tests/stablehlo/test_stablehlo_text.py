@@ -308,6 +308,19 @@ def test_single_floats_of_any_bits_arrive(name: str) -> None:
     assert_equal_on_xla([(identity(array), {}) for array in (*scalars, np.array(each, HELD[name]))])
 
 
+@pytest.mark.parametrize("name", ["f16", "bf16", "f32", "f64", "c64", "c128"])
+@pytest.mark.parametrize("size", [1, 2, 3, 20])
+def test_a_constant_that_counts_from_minus_zero_keeps_the_sign(name: str, size: int) -> None:
+    # XLA makes an iota of 0, 1, 2, ... and overlooks the signs of zeros.
+    counted = np.arange(size).astype(HELD[name])
+    arrays = [-counted, counted.copy(), counted.reshape(1, -1).copy()]
+    for array in arrays:
+        array.reshape(-1)[0] = -array.reshape(-1)[0]
+    if name[0] == "c":
+        arrays += [counted.conj(), counted * 1j]
+    assert_equal_on_xla([(identity(array), {}) for array in arrays])
+
+
 @pytest.mark.parametrize("name", ["s32", "f32", "bf16", "c64", "pred"])
 def test_the_layout_of_a_constant_in_memory_means_nothing(name: str) -> None:
     array = random_bits(name, (5, 7), 3)

@@ -242,7 +242,7 @@ def export(model: Path, output: Path, normalize: bool, dims: dict[str, int], mem
     type=click.Choice(["reference", "xla"]),
     default="reference",
     show_default=True,
-    help="The definitions themselves, or the real XLA (needs `pip install sonnx[xla]`), whose sums differ.",
+    help="The definitions themselves, or the real XLA (needs the extra `xla`), whose sums differ.",
 )
 @click.option("--output-dir", type=click.Path(path_type=Path), help="Write the results into this folder.")
 @click.option(

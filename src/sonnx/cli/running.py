@@ -198,7 +198,7 @@ def _range(array: Array) -> str:
 def _show(results: Mapping[str, Array], options: RunOptions) -> None:
     settings = options.settings
     if options.engine == "xla":
-        say("engine xla: sums in an order of its own, subnormal numbers flushed to zero")
+        say("engine xla: floats in convolutions are summed in its own order, subnormal ones flushed")
     else:
         _say_settings(settings)
     for name, array in results.items():

@@ -71,9 +71,12 @@ class Block:
 
     def constant(self, array: Array, dtype: DType) -> "Tensor":
         """Write a constant, bit for bit."""
-        text = f"stablehlo.constant {dense(array)} : {type_text(dtype, array.shape)}"
-        made = self.add(text, dtype, array.shape)
+        made = _counted(self, array, dtype) if _counts_from_minus_zero(array) else self._dense(array, dtype)
         return Tensor(self, made.name, dtype, made.shape, array)
+
+    def _dense(self, array: Array, dtype: DType) -> "Tensor":
+        text = f"stablehlo.constant {dense(array)} : {type_text(dtype, array.shape)}"
+        return self.add(text, dtype, array.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +101,6 @@ def dense(array: Array) -> str:
     flat = little.reshape(-1)
     if flat.size == 0:
         return "dense<>"
-    if flat.dtype.kind == "b":  # any byte other than 0 is true
-        flat = flat.view(np.uint8) != 0
     raw = flat.view(np.uint8).reshape(flat.size, flat.dtype.itemsize)
     if (raw == raw[0]).all():
         return f"dense<{_element(flat[0])}>"
@@ -128,6 +129,29 @@ def _element(value: Any) -> str:
         return f"0x{int(value.view(f'u{value.itemsize}')):0{2 * value.itemsize}X}"
     digits, _, exponent = repr(number).partition("e")
     return f"{digits if '.' in digits else f'{digits}.0'}{f'e{exponent}' if exponent else ''}"
+
+
+def _counts_from_minus_zero(array: Array) -> bool:
+    """Tell whether the elements may be -0, 1, 2, and so on, which XLA takes for 0, 1, 2 and so on."""
+    if array.size < 2 or array.dtype.kind in "iub":
+        return False
+    first, second = array.reshape(-1)[:2]
+    return bool(first == 0 and second == 1)
+
+
+def _counted(block: Block, array: Array, dtype: DType) -> Tensor:
+    """Such a constant without its first element, which is put in its place when the text is executed."""
+    rest = array.reshape(-1).copy()
+    first, rest[0] = rest[0], rest[1]
+    index = block.add(
+        f"stablehlo.iota dim = 0 : {type_text(DType.INT64, rest.shape)}", DType.INT64, rest.shape
+    )
+    made = select(
+        compare("EQ", index, splat(index, 0)),
+        block._dense(np.broadcast_to(first, rest.shape), dtype),
+        block._dense(rest, dtype),
+    )
+    return made if array.ndim == 1 else reshape(made, array.shape)
 
 
 def splat(like: Tensor, value: float) -> Tensor:

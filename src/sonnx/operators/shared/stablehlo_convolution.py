@@ -22,9 +22,14 @@ class _Spread:
     ends: tuple[tuple[int, int], ...]
 
     @property
-    def needed(self) -> bool:
-        """Tell whether any zero is inserted."""
-        return any(step > 1 for step in self.steps) or any(map(any, self.ends))
+    def between(self) -> bool:
+        """Tell whether any zero is inserted between elements."""
+        return any(step > 1 for step in self.steps)
+
+    @property
+    def around(self) -> bool:
+        """Tell whether any zero is inserted before or after them."""
+        return any(map(any, self.ends))
 
     def sizes(self, base: Sequence[int]) -> list[int]:
         """The sizes that it makes of those of a base area."""
@@ -41,7 +46,8 @@ def convolution(X: Tensor, W: Tensor, axes: Sequence[Axis], group: int) -> Tenso
         return zeros(X.block, dtype, shape)
     base, spread = _kept(X, axes)
     base, weights = convert(base, dtype), convert(W, dtype)
-    if spread.needed and not _harmless(W):
+    # XLA ends the whole process over some convolutions that are to insert zeros between elements themselves.
+    if spread.between or (spread.around and not _harmless(W)):
         base, spread = _inserted(base, spread)
     return _convolution(base, weights, spread, axes, group, shape)
 
@@ -58,10 +64,7 @@ def _kept(X: Tensor, axes: Sequence[Axis]) -> tuple[Tensor, _Spread]:
     taken = [slice(0, size) for size in X.shape[:2]] + [place[1] for place in places]
     shape = tuple(part.stop - part.start for part in taken)
     padded = [axis.padded_size(size) for size, axis in zip(sizes, axes, strict=True)]
-    if 0 in shape[2:]:  # nothing but zeros is left
-        ones, nothing = (1,) * len(axes), ((0, 0),) * len(axes)
-        return zeros(X.block, X.dtype, (*shape[:2], *padded)), _Spread(ones, nothing)
-    # Of a single element the distance to the next says nothing, however large it is.
+    # Of one element, or of none, the distance to the next says nothing, however large it is.
     steps = tuple(axis.base_dilation if size > 1 else 1 for size, axis in zip(shape[2:], axes, strict=True))
     ends = tuple((place[0].start, size - place[0].stop) for place, size in zip(places, padded, strict=True))
     return (X if shape == X.shape else _slice(X, taken, shape)), _Spread(steps, ends)
@@ -93,10 +96,7 @@ def _convolution(
     # A step or distance that is never gone says nothing, however large it is.
     strides = [min(axis.stride, size) for axis, size in zip(axes, spread.sizes(X.shape[2:]), strict=True)]
     taps = [axis.dilation if axis.kernel > 1 else 1 for axis in axes]
-    window = (
-        f"stride = {strides}, pad = {list(map(list, spread.ends))}, "
-        f"lhs_dilate = {list(spread.steps)}, rhs_dilate = {taps}"
-    )
+    window = f"stride = {strides}, pad = {list(map(list, spread.ends))}, rhs_dilate = {taps}"
     groups = f"batch_group_count = 1 : i64, feature_group_count = {group} : i64"
     made = type_text(X.dtype, shape)
     text = (

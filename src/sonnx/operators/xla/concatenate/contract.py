@@ -22,6 +22,8 @@ from sonnx.operators.xla.concatenate.shapes import joined_shape
 _NAME = "xla.Concatenate"
 _GOOD = {"operands0": "f32[3,2]", "operands1": "f32[1,2]"}
 _DIMENSION = {"dimension": 0}
+# Operands that a message shows, where many are wrong.
+_FEW = 3
 
 
 def output_types(call: Call) -> Mapping[str, TensorType]:
@@ -58,14 +60,20 @@ def _some(call: Call) -> Broken | None:
 
 def _types(call: Call) -> Broken | None:
     bad = [name for name in call.inputs if (t := known(call, name)) is not None and t.dtype not in TYPES]
-    return Broken(show(call, *bad), "give arrays of XLA's element types, or of reals") if bad else None
+    return Broken(show(call, *bad[:_FEW]), "give arrays of XLA's element types, or of reals") if bad else None
+
+
+def _unlike(values: Mapping[str, object]) -> tuple[str, ...]:
+    """The first operand and the first that differs from it; there may be thousands."""
+    first = next(iter(values), "")
+    return next(((first, name) for name, value in values.items() if value != values[first]), ())
 
 
 def _one_type(call: Call) -> Broken | None:
-    kinds = {name: kind.dtype for name in call.inputs if (kind := known(call, name)) is not None}
-    if len(set(kinds.values())) < 2:
+    unlike = _unlike({name: kind.dtype for name in call.inputs if (kind := known(call, name)) is not None})
+    if not unlike:
         return None
-    return Broken(show(call, *kinds), "convert the operands to one type; nothing is converted by itself")
+    return Broken(show(call, *unlike), "convert the operands to one type; nothing is converted by itself")
 
 
 def _some_rank(call: Call) -> Broken | None:
@@ -73,24 +81,29 @@ def _some_rank(call: Call) -> Broken | None:
     if not scalars:
         return None
     advice = "give each a dimension, for example by Broadcast with broadcast_sizes = [1]"
-    return Broken(show(call, *scalars), advice)
+    return Broken(show(call, *scalars[:_FEW]), advice)
+
+
+def _shapes(call: Call) -> dict[str, Extents]:
+    """The shapes of operands that have dimensions, as far as they are known."""
+    return {name: shape for name in call.inputs if (shape := extents(call, name))}
 
 
 def _ranks(call: Call) -> Broken | None:
-    found = {name: shape for name in call.inputs if (shape := extents(call, name))}
-    if len({len(shape) for shape in found.values()}) < 2:
+    unlike = _unlike({name: len(shape) for name, shape in _shapes(call).items()})
+    if not unlike:
         return None
-    return Broken(show(call, *found), "give all operands the same number of dimensions")
+    return Broken(show(call, *unlike), "give all operands the same number of dimensions")
 
 
 def _sizes_agree(call: Call) -> Broken | None:
-    dimension = _dimension(call)
-    found = {name: shape for name in call.inputs if (shape := extents(call, name))}
+    dimension, found = _dimension(call), _shapes(call)
     if dimension is None or _ranks(call) is not None:
         return None
-    for axis, known_sizes in enumerate(zip(*found.values(), strict=True)):
-        if axis != dimension and len(set(known_sizes) - {None}) > 1:
-            values = (*show(call, *found), Shown("dimension", str(dimension), f"sizes differ at {axis}"))
+    for axis in range(len(next(iter(found.values()), ()))):
+        unlike = _unlike({name: shape[axis] for name, shape in found.items() if shape[axis] is not None})
+        if axis != dimension and unlike:
+            values = (*show(call, *unlike), Shown("dimension", str(dimension), f"sizes differ at {axis}"))
             return Broken(values, "give the operands equal sizes at every dimension but the joined one")
     return None
 
