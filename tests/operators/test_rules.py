@@ -254,7 +254,7 @@ def test_the_text_of_a_finding_has_rule_place_values_help_and_where_to_read_on(
 
 def test_rules_lists_those_on_graphs_and_the_general_ones_first_and_then_operator_by_operator() -> None:
     names = [rule.identifier.split(".")[0] for rule in sonnx.rules()]
-    owners = ["graph", "general", "clip", "conv", "where", "broadcast", "expand"]
+    owners = ["graph", "general", "clip", "conv", "where", "broadcast", "expand", "xla"]
     assert list(dict.fromkeys(names)) == owners
     assert call_rules() == tuple(rule for rule in rules() if not rule.identifier.startswith("graph."))
     assert rules("Clip") == CLIP.contract.rules

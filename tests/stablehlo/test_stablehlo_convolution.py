@@ -216,7 +216,7 @@ def test_finite_constant_weights_leave_the_padding_to_the_convolution() -> None:
 
 @pytest.mark.parametrize("name", ["s32", "f32"])
 def test_xla_survives_a_window_longer_than_its_spread_base(name: str) -> None:
-    # With this base dilation in the convolution itself, XLA's simplifier fails a check and aborts the process.
+    # With this base dilation in the convolution itself, a check in XLA fails and aborts the process.
     inputs = {"lhs": np.ones((2, 1, 4, 1), HELD[name]), "rhs": np.ones((3, 1, 2, 3), HELD[name])}
     attributes = general((1, 2), ((0, 0), (2, 2)), (2, 1), (1, 1))
     assert_equal_on_xla([case(GENERAL, inputs, attributes, constants) for constants in ((), ("rhs",))])

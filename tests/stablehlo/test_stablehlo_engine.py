@@ -205,7 +205,17 @@ def test_threads_share_the_compiled_graphs() -> None:
 
 def test_without_jax_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(EngineError, match=r'pip install "sonnx\[xla\]"'):
+    with pytest.raises(
+        EngineError, match=r'XLA comes with jax, which is not here: pip install "jax>=0.8"'
+    ) as caught:
+        engine.execute(clip(0, 6), {"x": X})
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("missing", ["enable_x64", "extend.backend.get_compile_options"])
+def test_a_jax_that_lacks_what_is_needed_is_named(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.delattr(f"jax.{missing}")
+    with pytest.raises(EngineError, match=rf"jax {jax.__version__} is too old, or too new; 0.8 to 0.10"):
         engine.execute(clip(0, 6), {"x": X})
 
 

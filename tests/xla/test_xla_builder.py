@@ -129,6 +129,23 @@ def test_lists_of_any_kind_serve_as_attributes() -> None:
     assert xla.collapse(x, range(1, 3)).shape == (1, 4)
 
 
+def test_lists_nested_without_end_are_refused_at_once() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    own: list[Any] = []
+    own.append(own)
+    wide: Any = 1
+    for _ in range(40):
+        wide = [wide, wide]
+    many = np.broadcast_to(np.int64(1), (1000,) * 4)
+    x = np.ones((2, 2), np.float32)
+    for value in (deep, own, wide, many):
+        assert rules_broken(lambda value=value: xla.broadcast(x, value)) == [  # type: ignore[misc]  # bound now
+            "xla.broadcast.broadcast_sizes.D1"
+        ]
+
+
 def test_a_builder_and_a_computation_say_what_they_are() -> None:
     b = ComputationBuilder("n\x1b[31m")
     x = b.parameter(0, "f32[2]", "x\n")

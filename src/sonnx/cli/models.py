@@ -167,7 +167,7 @@ def export_model(path: Path, output: Path, dims: Mapping[str, int] | None, memor
             return FINDINGS
         if any(is_same_file(output, Path(file)) for file in graph.external_files):
             return fail(f"{output} holds data of the model, which is never changed; name another file")
-        text = graph.to_stablehlo()
+        text = f"{_header(graph)}\n{graph.to_stablehlo()}"
         if printed:
             say(text.rstrip("\n"))
             return CONFORMS
@@ -181,6 +181,15 @@ def export_model(path: Path, output: Path, dims: Mapping[str, int] | None, memor
     say(f"sha256 {digest(text.encode())}")
     say(f"model sha256 {graph.file_sha256}")
     return CONFORMS
+
+
+def _header(graph: Graph) -> str:
+    """Comments that say where a text of MLIR comes from, and what its meaning hangs on."""
+    changed = f", after {count(len(graph.changes), 'change')} by normalizing" if graph.changes else ""
+    return (
+        f"// sonnx {__version__}, from the model with sha256 {graph.file_sha256}{changed}\n"
+        "// compile with xla_allow_excess_precision=false: every rounding that is written here is meant"
+    )
 
 
 def _unfit(output: Path, model: Path) -> str:

@@ -16,6 +16,9 @@ from sonnx.numeric.environment import require_ieee
 from sonnx.operators.shared.predicates import MOST_AXES, elements
 from sonnx.report.text import findings_text
 
+# XLA operations calculate with bfloat16, in float.
+_FLOATS = (*IEEE, DType.BFLOAT16)
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -47,7 +50,7 @@ def prepare(
         constants=_constants(contract, arrays),
     )
     require(operator, call)
-    if contract.uses_arithmetic and any(kind.dtype in IEEE for kind in call.inputs.values()):
+    if contract.uses_arithmetic and any(kind.dtype in _FLOATS for kind in call.inputs.values()):
         require_ieee()
     types = {name: kind.dtype for name, kind in contract.output_types(call).items()}
     return Prepared(arrays, attributes, types)

@@ -42,8 +42,7 @@ def execute(graph: Graph, inputs: Mapping[str, Any]) -> dict[str, Array]:
             names = (value.name for value in graph.outputs)
             return {name: np.array(result) for name, result in zip(names, results, strict=True)}
     except RuntimeError as error:  # jax's own are of that kind too
-        message = str(error)[:_LONGEST_MESSAGE].encode("unicode_escape").decode("ascii")
-        raise EngineError(f"XLA refuses the graph: {message}") from None
+        raise EngineError(f"XLA refuses the graph: {_plain(error)}") from None
 
 
 def _jax() -> Any:
@@ -51,8 +50,16 @@ def _jax() -> Any:
         import jax  # noqa: PLC0415  an extra, and slow to import
         import jax.extend.backend  # noqa: PLC0415  (same)
     except ImportError as error:
-        raise EngineError('XLA comes with jax, which is not here: pip install "sonnx[xla]"') from error
+        if getattr(error, "name", None) != "jax":  # it is there, and something that it needs is not
+            raise EngineError(f"jax cannot be imported: {_plain(error)}") from None
+        raise EngineError('XLA comes with jax, which is not here: pip install "jax>=0.8"') from None
+    if not hasattr(jax, "enable_x64") or not hasattr(jax.extend.backend, "get_compile_options"):
+        raise EngineError(f"jax {jax.__version__} is too old, or too new; 0.8 to 0.10 are known to do")
     return jax
+
+
+def _plain(error: Exception) -> str:
+    return str(error)[:_LONGEST_MESSAGE].encode("unicode_escape").decode("ascii")
 
 
 def _array(value: Any) -> Array:

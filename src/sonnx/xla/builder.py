@@ -236,11 +236,15 @@ class ComputationBuilder:
         return self._handle(made, kind)
 
 
-def frozen(value: Any) -> Any:
-    """Lists, and lists in lists, as tuples: what the rules have seen is what the computation keeps."""
+def frozen(value: Any, depth: int = 2) -> Any:
+    """Lists, and lists in lists, as tuples: what the rules have seen is what the computation keeps.
+
+    What is longer, or nested deeper, is refused by a rule, whatever it holds.
+    """
     is_list = isinstance(value, (list, tuple, range)) or (isinstance(value, np.ndarray) and value.ndim > 0)
-    # A longer list is refused by a rule, whatever it holds.
-    return tuple(map(frozen, value)) if is_list and len(value) <= LONGEST_LIST else value
+    if not is_list or depth == 0 or len(value) > LONGEST_LIST:
+        return value
+    return tuple(frozen(element, depth - 1) for element in value)
 
 
 def plain_integers(value: Any) -> Any:

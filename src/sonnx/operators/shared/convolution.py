@@ -57,14 +57,14 @@ def pad(X: Array, axes: Sequence[Axis], dtype: DType) -> Array:
     pairs = list(zip(X.shape[2:], axes, strict=True))
     sizes = [axis.padded_size(size) for size, axis in pairs]
     padded = np.full((*X.shape[:2], *sizes), zero(dtype), dtype=X.dtype)
-    places = [_places(size, axis) for size, axis in pairs]
+    found = [places(size, axis) for size, axis in pairs]
     everything = (slice(None), slice(None))
-    into, taken = (tuple(place[part] for place in places) for part in (0, 1))
+    into, taken = (tuple(place[part] for place in found) for part in (0, 1))
     padded[everything + into] = X[everything + taken]
     return padded
 
 
-def _places(size: int, axis: Axis) -> tuple[slice, slice]:
+def places(size: int, axis: Axis) -> tuple[slice, slice]:
     """Where an input's elements lie in the padded one, and which of them are not taken away."""
     step = axis.base_dilation
     # Element i lies at begin + i·step; those from 0 up to the padded size remain.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
+from reprlib import Repr
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,11 @@ MOST_AXES = 64
 _INT64 = range(-(2**63), 2**63)
 # Characters of a value that a message shows.
 LONGEST_TEXT = 80
+# Lists in lists can stand for more text than any memory holds; what is long is cut again where it is shown.
+_SHORT = Repr()
+_SHORT.maxlevel = 3
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxarray = 2 * LONGEST_TEXT
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 20 * LONGEST_TEXT
 # No attribute has as many elements; longer lists are not looked through.
 LONGEST_LIST = 1000
 
@@ -101,7 +107,7 @@ def _cut(text: str) -> str:
 def _plain(value: object) -> str:
     """Numbers as they are, also NumPy's; anything else so that its type shows."""
     try:
-        return str(value) if isinstance(value, (int, float, np.number)) else repr(value)
+        return str(value) if isinstance(value, (int, float, np.number)) else _SHORT.repr(value)
     except Exception:  # too many digits, nested too deep, or a class that cannot print itself
         return f"{type(value).__name__} that cannot be printed"
 

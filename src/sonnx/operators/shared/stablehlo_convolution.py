@@ -7,7 +7,7 @@ import numpy as np
 
 from sonnx.model.dtype import INTEGERS
 from sonnx.numeric.products import ACCUMULATOR
-from sonnx.operators.shared.convolution import Axis, _places, output_sizes
+from sonnx.operators.shared.convolution import Axis, output_sizes, places
 from sonnx.operators.shared.stablehlo import Tensor, barrier, convert, type_text, zeros
 
 # Without it engines with matrix units multiply in fewer bits than the type has.
@@ -60,13 +60,13 @@ def _harmless(W: Tensor) -> bool:
 def _kept(X: Tensor, axes: Sequence[Axis]) -> tuple[Tensor, _Spread]:
     """The elements that negative padding leaves; what remains to be padded is then positive and short."""
     sizes = X.shape[2:]
-    places = [_places(size, axis) for size, axis in zip(sizes, axes, strict=True)]
-    taken = [slice(0, size) for size in X.shape[:2]] + [place[1] for place in places]
+    found = [places(size, axis) for size, axis in zip(sizes, axes, strict=True)]
+    taken = [slice(0, size) for size in X.shape[:2]] + [place[1] for place in found]
     shape = tuple(part.stop - part.start for part in taken)
     padded = [axis.padded_size(size) for size, axis in zip(sizes, axes, strict=True)]
     # Of one element, or of none, the distance to the next says nothing, however large it is.
     steps = tuple(axis.base_dilation if size > 1 else 1 for size, axis in zip(shape[2:], axes, strict=True))
-    ends = tuple((place[0].start, size - place[0].stop) for place, size in zip(places, padded, strict=True))
+    ends = tuple((place[0].start, size - place[0].stop) for place, size in zip(found, padded, strict=True))
     return (X if shape == X.shape else _slice(X, taken, shape)), _Spread(steps, ends)
 
 

@@ -1,6 +1,6 @@
 """Clamp for XLA: minimum and maximum of IEEE 754-2019, found by integers.
 
-XLA's own clamp overlooks a NaN bound on some processors and takes either zero for the other.
+XLA's own clamp overlooks a NaN operand or upper bound on some processors and takes one zero for the other.
 """
 
 from collections.abc import Mapping
