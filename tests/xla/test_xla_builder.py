@@ -124,7 +124,10 @@ def test_parameters_and_constants_after_the_last_operation_are_not_the_root() ->
 def test_lists_of_any_kind_serve_as_attributes() -> None:
     x, w = np.ones((1, 1, 4), np.float32), np.ones((1, 1, 2), np.float32)
     expected = xla.conv_with_general_padding(x, w, (1,), ((1, -1),), (1,), (2,))
-    found = xla.conv_with_general_padding(x, w, np.array([1]), np.array([[1, -1]]), [np.int8(1)], range(2, 3))
+    strides: Any = np.array([1])
+    padding: Any = np.array([[1, -1]])
+    one: Any = [np.int8(1)]
+    found = xla.conv_with_general_padding(x, w, strides, padding, one, range(2, 3))
     assert sonnx.same_bits(found, expected)
     assert xla.collapse(x, range(1, 3)).shape == (1, 4)
 
@@ -336,7 +339,7 @@ def test_concatenate_takes_a_list() -> None:
     b = ComputationBuilder("list")
     x = b.parameter(0, "f32[2]", "x")
     with pytest.raises(TypeError, match="give the operands as a list"):
-        b.concatenate(x, 0)
+        b.concatenate(x, 0)  # type: ignore[arg-type]  # what a user might try
 
 
 def test_wrong_arrays_are_named_with_what_the_computation_takes() -> None:

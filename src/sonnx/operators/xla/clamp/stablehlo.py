@@ -1,6 +1,7 @@
 """Clamp for XLA: minimum and maximum of IEEE 754-2019, found by integers.
 
-XLA's own clamp overlooks a NaN operand or upper bound on some processors and takes one zero for the other.
+XLA's own clamp flushes subnormal numbers; where its compiler has leave to find minima and maxima fast, it
+also overlooks a NaN and takes one zero for the other.
 """
 
 from collections.abc import Mapping
