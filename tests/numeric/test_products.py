@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.numeric.sliding import sliding
 
-from sonnx.model.dtype import DType
+from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric import products
 from sonnx.numeric.products import ACCUMULATOR, sum_of_products
 from sonnx.numeric.windows import Windows
@@ -190,7 +190,11 @@ def test_operands_are_not_changed() -> None:
 
 
 def test_the_accumulator_of_float16_is_float() -> None:
-    assert ACCUMULATOR == {DType.FLOAT16: DType.FLOAT, DType.FLOAT: DType.FLOAT, DType.DOUBLE: DType.DOUBLE}
+    narrow = (DType.FLOAT16, DType.BFLOAT16)
+    assert {
+        **dict.fromkeys(narrow, DType.FLOAT),
+        **{dtype: dtype for dtype in (DType.FLOAT, DType.DOUBLE, *INTEGERS)},
+    } == ACCUMULATOR
 
 
 @MODES

@@ -27,9 +27,15 @@ from tests.stablehlo.xla_support import (
     random_bits,
 )
 
+from sonnx import xla
+from sonnx.model.dtype import XLA_TYPES
+from sonnx.model.graph import Graph, Node, Value
+from sonnx.model.tensor_type import tensor_type
+from sonnx.numeric.arrays import numpy_dtype
 from sonnx.numeric.bits import same_bits
 from sonnx.operators import operator
 from sonnx.operators.shared.convolution_accuracy import flushed
+from sonnx.stablehlo import engine
 from sonnx.stablehlo.module import stablehlo
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -283,3 +289,33 @@ def test_bfloat16_is_summed_in_float_and_rounded_once() -> None:
     w = np.ones((1, 3), HELD["bf16"])
     (found,) = on_xla(*case(GENERAL, {"lhs": x, "rhs": w}, general((), ())))
     assert same_bits(found, np.full((1, 1), 258, HELD["bf16"]))
+
+
+@pytest.mark.parametrize("name", ["s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"])
+def test_integers_wrap_where_both_operands_are_constants(name: str) -> None:
+    dtype = numpy_dtype(XLA_TYPES[name])
+    top = np.iinfo(dtype).max
+    b = xla.ComputationBuilder("constants")
+    b.conv(b.constant(np.array([[top, 42]], dtype)), b.constant(np.array([[top, 5]], dtype)), (), "VALID")
+    c = b.build()
+    expected = (int(top) ** 2 + 210) % 2 ** (8 * dtype.itemsize)
+    assert int(c.run(engine="xla").item()) % 2 ** (8 * dtype.itemsize) == expected
+    assert same_bits(c.run(engine="xla"), c.run())
+
+
+def test_an_infinity_in_one_group_of_doubles_stays_there() -> None:
+    attributes = {
+        "strides": (1, 1),
+        "pads": (1, 0, 0, 0),
+        "dilations": (1, 1),
+        "group": 2,
+        "kernel_shape": (1, 1),
+        "auto_pad": "NOTSET",
+    }
+    kinds = {"X": "double[1,2,1,1]", "W": "double[2,1,1,1]", "Y": "double[1,2,2,1]"}
+    x, w, y = (Value(key, tensor_type(text)) for key, text in kinds.items())
+    node = Node("Conv", ("X", "W"), ("Y",), attributes, version=11)
+    graph = Graph("groups", (x, w), (y,), (node,), opsets=(("", 17),))
+    given = {"X": np.array([[[[np.inf]], [[3.0]]]]), "W": np.array([[[[1.0]]], [[[2.0]]]])}
+    (found,) = engine.execute(graph, given).values()
+    assert found.ravel().tolist() == [0.0, np.inf, 0.0, 6.0]

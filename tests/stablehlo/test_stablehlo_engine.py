@@ -1,5 +1,6 @@
 """The real XLA as an engine: what it leaves alone, what it gives back, what it says when it cannot."""
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from tests.stablehlo.xla_support import (
     type_of,
 )
 
+from sonnx import xla
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.bits import same_bits
@@ -112,7 +114,8 @@ def test_xla_is_told_to_make_every_rounding(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(jax.extend.backend, "get_compile_options", recorded)
     engine.execute(clip(0, 1234), {"x": X})
-    assert told == [{"xla_allow_excess_precision": False}]
+    names = ("xla_allow_excess_precision", "xla_cpu_enable_fast_math", "xla_cpu_enable_fast_min_max")
+    assert told == [dict.fromkeys(names, False)]
 
 
 def test_float16_is_rounded_between_nodes() -> None:
@@ -231,3 +234,69 @@ def test_no_import_of_sonnx_imports_jax() -> None:
     code = "import sys, sonnx, sonnx.stablehlo.module, sonnx.stablehlo.engine; print('jax' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def joined(b: xla.ComputationBuilder) -> None:
+    b.concatenate([b.constant("f32[1] {-0}"), b.constant("f32[2] {1, 2}")], 0)
+
+
+def clamped(b: xla.ComputationBuilder) -> None:
+    b.clamp(b.constant("f32[3] {-0, 0.5, 5}"), b.constant("f32[3] {-1, 1, 1}"), b.constant("f32 2"))
+
+
+def converted(b: xla.ComputationBuilder) -> None:
+    b.convert_element_type(b.constant("f64[3] {-1e-30, 1.0000001, 2}"), "f16")
+
+
+@pytest.mark.parametrize(("compose", "kind"), [(joined, "f32"), (clamped, "f32"), (converted, "f16")])
+def test_constants_mean_the_same_where_xla_could_calculate_with_them_beforehand(
+    compose: Any, kind: str
+) -> None:
+    b = xla.ComputationBuilder("constants")
+    compose(b)
+    right, c = xla.parse_literal(f"{kind}[3] {{-0, 1, 2}}"), b.build()
+    assert same_bits(c.run(), right)
+    assert same_bits(c.run(engine="xla"), right)
+
+
+def test_a_platform_that_is_not_there_is_said_in_one_line() -> None:
+    code = (
+        "import numpy as np; from sonnx import xla; b = xla.ComputationBuilder('b'); "
+        "b.parameter(0, 'f32[1]'); b.build().run(np.ones(1, np.float32), engine='xla')"
+    )
+    environment = {**os.environ, "JAX_PLATFORMS": "nowhere"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env=environment)
+    assert b"sonnx.stablehlo.engine.EngineError: XLA refuses the graph: " in done.stderr.splitlines()[-1]
+
+
+def test_fast_arithmetic_in_the_environment_changes_nothing() -> None:
+    code = (
+        "import numpy as np; from sonnx import xla; b = xla.ComputationBuilder('b'); "
+        "x = b.parameter(0, 'f32[1,1,1]'); w = b.parameter(1, 'f32[1,1,2]'); "
+        "b.conv_with_general_padding(x, w, (1,), ((1, 0),), (1,), (1,)); "
+        "print(b.build().run(np.ones((1, 1, 1), np.float32), np.float32([[[np.inf, 1]]]), engine='xla'))"
+    )
+    flags = (
+        "--xla_cpu_enable_fast_math=true --xla_cpu_fast_math_honor_nans=false "
+        "--xla_cpu_fast_math_honor_infs=false --xla_cpu_enable_fast_min_max=true"
+    )
+    environment = {**os.environ, "XLA_FLAGS": flags}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env=environment)
+    assert done.stdout.strip() == b"[[[nan]]]", done.stderr
+
+
+def test_subnormal_constants_are_kept_where_all_operands_are_constants() -> None:
+    b = xla.ComputationBuilder("tiny")
+    tiny = b.constant(np.array(2.0**-1074))
+    b.clamp(b.constant(np.array([1.0, 2.0**-1074, -1.0])), tiny, tiny)
+    assert same_bits(b.build().run(engine="xla"), np.full(3, 2.0**-1074))
+
+
+def test_constants_given_to_a_call_are_not_calculated_with_beforehand() -> None:
+    inner = xla.ComputationBuilder("product")
+    x, w = inner.parameter(0, "s8[1,1]", "x"), inner.parameter(1, "s8[1,1]", "w")
+    inner.conv(x, w, (), "VALID")
+    b = xla.ComputationBuilder("outer")
+    hundred = b.constant(np.array([[100]], np.int8))
+    b.call(inner.build(), hundred, hundred)
+    assert b.build().run(engine="xla").item() == 10_000 % 256

@@ -98,7 +98,7 @@ def _slices(tops: list[int], bits: int, width: int) -> list[Array]:
 
 def _matrix(x: Array, windows: Windows, item: int, group: int) -> Array:
     """The windows of one item and group as the rows of a matrix."""
-    return np.stack([window[0, group].reshape(-1) for window in windows.cut(x[item : item + 1])])
+    return np.stack([window[:1, group].reshape(-1) for window in windows.cut(x[item : item + 1])])
 
 
 def _combine(slices_x: list[Array], slices_w: list[Array], width: int) -> Array:

@@ -18,6 +18,13 @@ from sonnx.stablehlo.module import stablehlo
 # Compiled graphs that are kept; each holds a copy of its constants.
 _KEPT = 16
 _LONGEST_MESSAGE = 500
+# Whatever the environment says: every rounding in the text is made (else XLA may leave out a conversion and
+# the way back), and no arithmetic is fast at the cost of NaN, infinities or zeros.
+_OPTIONS = {
+    "xla_allow_excess_precision": False,
+    "xla_cpu_enable_fast_math": False,
+    "xla_cpu_enable_fast_min_max": False,
+}
 
 
 class EngineError(RuntimeError):
@@ -41,7 +48,8 @@ def execute(graph: Graph, inputs: Mapping[str, Any]) -> dict[str, Array]:
             results = executable.execute(given)
             names = (value.name for value in graph.outputs)
             return {name: np.array(result) for name, result in zip(names, results, strict=True)}
-    except RuntimeError as error:  # jax's own are of that kind too
+    # jax's own errors are RuntimeErrors; a platform that is not there fails an assertion of jax's.
+    except (RuntimeError, AssertionError, TypeError, ValueError) as error:
         raise EngineError(f"XLA refuses the graph: {_plain(error)}") from None
 
 
@@ -92,8 +100,7 @@ def _compile(encoded: bytes) -> tuple[Any, Any]:
     backend = _jax().extend.backend
     client = backend.get_backend("cpu")
     device = client.local_devices()[0]
-    # Every rounding in the text is made: without this, XLA may leave out a conversion and the way back.
     options = backend.get_compile_options(
-        num_replicas=1, num_partitions=1, env_options_overrides={"xla_allow_excess_precision": False}
+        num_replicas=1, num_partitions=1, env_options_overrides=dict(_OPTIONS)
     )
     return device, client.compile_and_load(encoded, [device], options)

@@ -14,7 +14,7 @@ from sonnx.model.order import given_order
 from sonnx.model.tensor_type import Dialect
 from sonnx.numeric.arrays import hold
 from sonnx.operators import node_operator
-from sonnx.operators.shared.stablehlo import Block, ExportError, Tensor, type_text
+from sonnx.operators.shared.stablehlo import Block, ExportError, Tensor, held_back, type_text
 
 __all__ = ["ExportError", "stablehlo"]
 
@@ -87,10 +87,13 @@ class _Body:
     block: Block
     tensors: dict[str, Tensor]
     constants: Mapping[str, Constant]
+    # What cannot be calculated before the function is called.
+    open: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Keep the arguments apart."""
         self.tensors = dict(self.tensors)
+        self.open = set(self.tensors)
 
     def tensor(self, name: str) -> Tensor:
         """The value that a tensor has become."""
@@ -113,6 +116,7 @@ class _Body:
             self.block.lines.append(f"// node {index}{name} ({_escaped(node.operator)})")
             results = zip(node.outputs, write(), strict=False)
             self.tensors |= {output: result for output, result in results if output}
+            self.open |= set(node.outputs)
 
     def _lowering(self, node: Node) -> Callable[[], Sequence[Tensor]]:
         """What writes a node; its operands are written already."""
@@ -127,9 +131,11 @@ class _Body:
             for operand, name in names
             if name
         }
+        known = self.open.isdisjoint(node.inputs)
 
         def write() -> Sequence[Tensor]:
-            results = lower(inputs, node.attributes)
+            given = {key: held_back(x) if known and key not in shapes else x for key, x in inputs.items()}
+            results = lower(given, node.attributes)
             return [results[operand.name] for operand in contract.outputs]
 
         return write
@@ -139,9 +145,11 @@ class _Body:
         arguments = [self.tensor(name) for name in node.inputs]
         symbol, results = self.module.callee(function, arguments)
         taken, given = (", ".join(x.type for x in tensors) for tensors in (arguments, results))
-        names = ", ".join(argument.name for argument in arguments)
+        known = [name not in self.open for name in node.inputs]
 
         def write() -> Sequence[Tensor]:
+            pairs = zip(arguments, known, strict=True)
+            names = ", ".join((held_back(x) if early else x).name for x, early in pairs)
             name = self.block.name()
             count = "" if len(results) == 1 else f":{len(results)}"
             self.block.lines.append(f"{name}{count} = call @{symbol}({names}) : ({taken}) -> ({given})")

@@ -53,8 +53,8 @@ class ComputationBuilder:
 
     def __init__(self, name: str) -> None:
         """Start a computation of that name."""
-        if not isinstance(name, str) or not name:
-            raise BuildError(f"a computation needs a name, a text; {written(name)} is none")
+        if not _is_name(name):
+            raise BuildError(f"a computation needs a name of printable characters; {written(name)} is none")
         self.name = name
         self._names = Names(set())
         self._parameters: dict[int, Value] = {}
@@ -77,8 +77,8 @@ class ComputationBuilder:
             before = self._parameters[number]
             raise BuildError(f"parameter: number {number} is `{printable(before.name)}`: {before.type}")
         wanted = f"p{number}" if name is None else name
-        if not isinstance(wanted, str) or not wanted:
-            raise BuildError(f"parameter: name {written(name)} is no text")
+        if not _is_name(wanted):
+            raise BuildError(f"parameter: name {written(name)} is no text of printable characters")
         if wanted in self._names.taken:
             raise BuildError(f"parameter: the name `{printable(wanted)}` is taken")
         kind = as_shape(shape).type
@@ -142,6 +142,8 @@ class ComputationBuilder:
         """Apply a computation that has been built to arguments."""
         operands = {f"args{m}": argument for m, argument in enumerate(args)}
         kind = self._checked(XLA_CALL, self._operands(XLA_CALL, operands), {"computation": computation})
+        if not isinstance(computation, Computation):
+            raise BuildError("call: give the computation itself, as `build()` gave it")
         for function in (*computation.graph.functions, computation.function):
             self._functions.setdefault(function.key, function)
         function = computation.function
@@ -236,13 +238,19 @@ class ComputationBuilder:
         return self._handle(made, kind)
 
 
+def _is_name(value: object) -> bool:
+    """Tell whether graphs may have a value as a name (graph.D18)."""
+    return isinstance(value, str) and value != "" and value.isprintable()
+
+
 def frozen(value: Any, depth: int = 2) -> Any:
     """Lists, and lists in lists, as tuples: what the rules have seen is what the computation keeps.
 
     What is longer, or nested deeper, is refused by a rule, whatever it holds.
     """
-    is_list = isinstance(value, (list, tuple, range)) or (isinstance(value, np.ndarray) and value.ndim > 0)
-    if not is_list or depth == 0 or len(value) > LONGEST_LIST:
+    is_array = isinstance(value, np.ndarray) and 0 < value.ndim <= depth
+    is_list = isinstance(value, (list, tuple, range)) and depth > 0
+    if not (is_array or is_list) or len(value) > LONGEST_LIST:
         return value
     return tuple(frozen(element, depth - 1) for element in value)
 

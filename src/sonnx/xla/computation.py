@@ -3,7 +3,9 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from math import inf, nextafter
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from sonnx.evaluate.graphs import (
 )
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Function, Graph, Node, Value
+from sonnx.model.names import Names
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.real import real
 from sonnx.operators.shared.predicates import count
@@ -38,9 +41,13 @@ _COMPLEX = (DType.COMPLEX64, DType.COMPLEX128)
 
 @dataclass(frozen=True, eq=False)
 class Computation:
-    """What a builder has built; it never changes."""
+    """What a builder has built."""
 
     graph: Graph
+
+    def __reduce__(self) -> tuple[type["Computation"], tuple[Graph]]:
+        """Allow copies, and the way to another process."""
+        return Computation, (self.graph,)
 
     @property
     def name(self) -> str:
@@ -131,12 +138,10 @@ class Computation:
             return np.full(shape, np.inf)
         if order == "any" and self._convolves():
             return np.full(shape, np.inf)
-        distance = np.empty(shape)
+        bound = np.empty(shape)
         pairs = zip(result.reshape(-1), real(exact).reshape(-1), strict=True)
-        # A quotient of integers is rounded to nearest: one step up is never below.
-        steps = [float(abs(a - b)) for a, b in pairs]
-        distance.reshape(-1)[:] = steps
-        return np.where(distance == 0, 0.0, np.nextafter(distance, np.inf))
+        bound.reshape(-1)[:] = [_rounded_up(abs(a - b)) for a, b in pairs]
+        return bound
 
     def _convolves(self) -> bool:
         nodes = [*self.graph.nodes, *(node for f in self.graph.functions for node in f.nodes)]
@@ -152,7 +157,9 @@ class Computation:
             # What is passed on unchanged needs a node that makes it: a Broadcast along no new dimension.
             kind = graph.outputs[0].type
             # Nothing else is made there, or it would have been left out.
-            passed = Node("Broadcast", (output,), (f"{output}'",), {"broadcast_sizes": ()}, domain="xla")
+            taken = {value.name for value in graph.inputs} | {each.name for each in graph.constants}
+            fresh = Names(taken).fresh(output)
+            passed = Node("Broadcast", (output,), (fresh,), {"broadcast_sizes": ()}, domain="xla")
             nodes, output = (*nodes, passed), passed.outputs[0]
             values = (Value(output, kind),)
         return Function(
@@ -163,9 +170,21 @@ class Computation:
             nodes,
             values=(*graph.inputs, *values),
             opsets=OPSETS,
+            defaults={},
             overload=_digest(graph),
             constants=graph.constants,
         )
+
+
+def _rounded_up(distance: Fraction) -> float:
+    """A double that is not below a distance, 0 only where that is 0, infinite beyond the largest one."""
+    if not distance:
+        return 0.0
+    try:
+        nearest = float(distance)
+    except OverflowError:
+        return inf
+    return nextafter(nearest, inf)
 
 
 def _digest(graph: Graph) -> str:

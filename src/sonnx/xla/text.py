@@ -1,6 +1,7 @@
 """A computation as text, operation by operation."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Any
 
 from sonnx.model.graph import Constant, Function, Graph, Node
@@ -73,7 +74,8 @@ def _body(
 
 
 def _elements(constant: Constant) -> str:
-    if constant.data.size > _MOST_ELEMENTS:
+    # Without elements there may still be very many braces.
+    if prod(size or 1 for size in constant.data.shape) > _MOST_ELEMENTS:
         return f"{constant.type} {{...}}"
     return " ".join(format_literal(constant.data).split())
 

@@ -107,7 +107,9 @@ def _cut(text: str) -> str:
 def _plain(value: object) -> str:
     """Numbers as they are, also NumPy's; anything else so that its type shows."""
     try:
-        return str(value) if isinstance(value, (int, float, np.number)) else _SHORT.repr(value)
+        if isinstance(value, (list, tuple, dict, set)):
+            return _SHORT.repr(value)
+        return str(value) if isinstance(value, (int, float, np.number)) else repr(value)
     except Exception:  # too many digits, nested too deep, or a class that cannot print itself
         return f"{type(value).__name__} that cannot be printed"
 

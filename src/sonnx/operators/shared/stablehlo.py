@@ -6,7 +6,7 @@ what an engine does with NaN, with zeros of unlike sign or with subnormal number
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ class Block:
     def constant(self, array: Array, dtype: DType) -> "Tensor":
         """Write a constant, bit for bit."""
         made = _counted(self, array, dtype) if _counts_from_minus_zero(array) else self._dense(array, dtype)
-        return Tensor(self, made.name, dtype, made.shape, array)
+        return replace(made, value=array)
 
     def _dense(self, array: Array, dtype: DType) -> "Tensor":
         text = f"stablehlo.constant {dense(array)} : {type_text(dtype, array.shape)}"
@@ -136,7 +136,8 @@ def _counts_from_minus_zero(array: Array) -> bool:
     if array.size < 2 or array.dtype.kind in "iub":
         return False
     first, second = array.reshape(-1)[:2]
-    return bool(first == 0 and second == 1)
+    with np.errstate(invalid="ignore"):  # comparing NaNs of bfloat16 raises a flag
+        return bool(first == 0 and second == 1)
 
 
 def _counted(block: Block, array: Array, dtype: DType) -> Tensor:
@@ -269,6 +270,17 @@ def repeated(x: Tensor, shape: Sequence[int]) -> Tensor:
 def barrier(x: Tensor) -> Tensor:
     """The same tensor, as something that no optimizer looks behind."""
     return elementwise("optimization_barrier", x)
+
+
+def held_back(x: Tensor) -> Tensor:
+    """The same for an operand that is known beforehand, where all others of its operation are so too.
+
+    XLA would calculate the result while it compiles, and means something else then: it saturates integers in
+    convolutions, and takes -0, 1, 2, ... for a sequence that counts from +0. Floats are held back as bits,
+    lest subnormal numbers be flushed on the way.
+    """
+    bits = bitcast(barrier(signed_bits(x)), x.dtype) if x.dtype in FORMATS else barrier(x)
+    return replace(bits, value=x.value)
 
 
 def signed_bits(x: Tensor) -> Tensor:

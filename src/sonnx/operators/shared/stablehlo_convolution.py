@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sonnx.model.dtype import INTEGERS
+from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.products import ACCUMULATOR
 from sonnx.operators.shared.convolution import Axis, output_sizes, places
 from sonnx.operators.shared.stablehlo import Tensor, barrier, convert, type_text, zeros
@@ -49,7 +49,30 @@ def convolution(X: Tensor, W: Tensor, axes: Sequence[Axis], group: int) -> Tenso
     # XLA ends the whole process over some convolutions that are to insert zeros between elements themselves.
     if spread.between or (spread.around and not _harmless(W)):
         base, spread = _inserted(base, spread)
+    if group > 1 and dtype is DType.DOUBLE:
+        return _apart(base, weights, spread, axes, group, shape)
     return _convolution(base, weights, spread, axes, group, shape)
+
+
+def _apart(
+    X: Tensor, W: Tensor, spread: _Spread, axes: Sequence[Axis], group: int, shape: tuple[int, ...]
+) -> Tensor:
+    """Each group by itself: of doubles XLA makes one sum over all, with zeros, and 0·inf is NaN."""
+    parts = []
+    made = (shape[0], shape[1] // group, *shape[2:])
+    for number in range(group):
+        base, kernel = _part(X, 1, group, number), _part(W, 0, group, number)
+        parts.append(_convolution(base, kernel, spread, axes, 1, made))
+    names, types = (", ".join(texts) for texts in ([p.name for p in parts], [p.type for p in parts]))
+    text = f"stablehlo.concatenate {names}, dim = 1 : ({types}) -> {type_text(X.dtype, shape)}"
+    return X.block.add(text, X.dtype, shape)
+
+
+def _part(X: Tensor, axis: int, group: int, number: int) -> Tensor:
+    size = X.shape[axis] // group
+    taken = [slice(0, whole) for whole in X.shape]
+    taken[axis] = slice(number * size, (number + 1) * size)
+    return _slice(X, taken, tuple(part.stop - part.start for part in taken))
 
 
 def _harmless(W: Tensor) -> bool:
