@@ -69,8 +69,8 @@ def test_error_bound_checks_the_rules_of_the_operator() -> None:
 
 
 @pytest.mark.parametrize("order", ["sequential", "", None, 3])
-def test_error_bound_knows_two_orders(order: Any) -> None:
-    with pytest.raises(ValueError, match='write order="specified" or order="any"'):
+def test_error_bound_knows_three_orders(order: Any) -> None:
+    with pytest.raises(ValueError, match='write order="specified", order="any" or order="flushing"'):
         sonnx.error_bound("Clip", ARRAY, F32(0), F32(1), order=order)
 
 

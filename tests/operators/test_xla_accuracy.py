@@ -329,9 +329,21 @@ def test_float16_sums_have_no_subnormals_to_flush() -> None:
         seed = int(random.integers(2**32))
         kept, gone = (summed_somehow(problem, np.random.default_rng(seed), after) for after in (keep, flush))
         assert kept == gone
-    # Every float16 is a multiple of 2^-24, so every product is one of 2^-48.
-    assert 0 < flushed(7, XLA_TYPES["f16"]) < 2.0**-48
+    # Every float16 is a multiple of 2^-24, so every product is one of 2^-48; only the result may be flushed.
+    assert 2.0**-14 < flushed(7, XLA_TYPES["f16"]) < 2.0**-14 + 2.0**-48
     assert flushed(0, XLA_TYPES["f32"]) == 0
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16", "f32", "f64"])
+def test_the_bound_for_flushing_engines_is_that_for_any_order_and_the_addition(name: str) -> None:
+    problem = subnormal(np.random.default_rng(75), name, 7)
+    bound, flushing = (problem.bound("separate", order) for order in ("any", "flushing"))
+    least = Fraction(bound) + Fraction(flushed(7, XLA_TYPES[name]))
+    assert least <= Fraction(flushing) <= least * (1 + Fraction(1, 2**50))
+    # The smallest normal numbers, by hand: of the accumulator twice a term, of a narrow result once.
+    normal = {"f16": 2.0**-126, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}[name]
+    last = {"f16": 2.0**-14, "bf16": 2.0**-126}.get(name, 0.0)
+    assert 14 * Fraction(normal) + Fraction(last) <= Fraction(flushed(7, XLA_TYPES[name]))
 
 
 # --- integers ----------------------------------------------------------------------------------------------

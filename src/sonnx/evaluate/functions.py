@@ -79,13 +79,15 @@ def error_bound(name: str, *operands: Any, order: str = "specified", **attribute
     """Bound the distance of an operator's IEEE result from the exact real one, element by element.
 
     Takes the operator's name and then its arguments as the operator's own function does; Concatenate takes
-    its operands by position, and Call its computation as `computation`. `order` is
-    "specified" or, for a bound that holds for every order of summation, "any". The bound is an array of
-    doubles, a tuple of them for Broadcast: 0 where values are only moved, +inf where the result may be no
-    finite number. Conv's `accumulate` defaults to "separate" and `auto_pad` to "NOTSET", as in `conv`.
+    its operands by position, and Call its computation as `computation`. `order` is "specified"; or "any",
+    for a bound that holds for every order of summation; or "flushing", for one that also holds where
+    subnormal numbers become zeros in convolutions, as on XLA (operands must not be subnormal then). The bound
+    is an array of doubles, a tuple of them for Broadcast: 0 where values are only moved, +inf where the
+    result may be no finite number. Conv's `accumulate` defaults to "separate" and `auto_pad` to "NOTSET", as
+    in `conv`.
     """
-    if not isinstance(order, str) or order not in ("specified", "any"):
-        raise ValueError('error_bound: write order="specified" or order="any"')
+    if not isinstance(order, str) or order not in ("specified", "any", "flushing"):
+        raise ValueError('error_bound: write order="specified", order="any" or order="flushing"')
     found = operator(name)
     named = _named(found, operands, attributes)
     extra = {key: attributes[key] for key in attributes if key not in named}

@@ -98,12 +98,20 @@ def execute(
         results = _execute(operator, node, tensors, settings, flat.graph.types)
         tensors |= results
         if watch is not None:
-            watch(Step(number, len(order), node, flat.locations[index], results))
+            shown = {name: _read_only(array) for name, array in results.items()}
+            watch(Step(number, len(order), node, flat.locations[index], shown))
         for name in _last_used(node, uses):
             del tensors[name]  # a tensor that nobody needs any more gives its memory back
     require_ieee()
     made = {name for node in nodes for name in node.outputs}
     return {name: _own(tensors.pop(name), name in made) for name in outputs}
+
+
+def _read_only(array: Array) -> Array:
+    """A view that whoever watches cannot write through: it may share memory with inputs."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def _own(array: Array, computed: bool) -> Array:

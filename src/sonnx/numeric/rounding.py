@@ -30,6 +30,11 @@ class Format:
         return Fraction(2) ** (self.emin - self.precision + 1)
 
     @property
+    def smallest_normal(self) -> Fraction:
+        """The smallest positive number that is not subnormal."""
+        return Fraction(2) ** self.emin
+
+    @property
     def largest(self) -> Fraction:
         """The largest finite number."""
         return (2 - 2 * self.unit_roundoff) * Fraction(2) ** self.emax

@@ -136,7 +136,7 @@ class Computation:
             result = real(self.run(*arguments))
         except ValueError:  # NaN, infinities or complex numbers are nowhere in the reals
             return np.full(shape, np.inf)
-        if order == "any" and self._convolves():
+        if order != "specified" and self._convolves():
             return np.full(shape, np.inf)
         bound = np.empty(shape)
         pairs = zip(result.reshape(-1), real(exact).reshape(-1), strict=True)

@@ -87,15 +87,22 @@ def convolution_bound(
     with np.errstate(all="ignore"):
         bias = None if B is None else B.astype(np.float64)
         sums = Sum(X.astype(np.float64), W.astype(np.float64), bias, axes, group, dtype, accumulate)
-        return _integer_bound(sums) if dtype in INTEGERS else _bound(sums, order)
+        if dtype in INTEGERS:
+            return _integer_bound(sums)
+        if order == "flushing":
+            return _up(_bound(sums, "any") + flushed(sums.terms, dtype))
+        return _bound(sums, order)
 
 
 def flushed(terms: int, dtype: DType) -> float:
-    """What flushing subnormal products and sums to zero adds to a bound for any order of `terms` terms."""
+    """What flushing subnormal numbers to zero adds to a bound for any order of `terms` terms.
+
+    Of two operations a term each may lose a subnormal number, and so may the rounding to a narrower type.
+    """
     form = FORMATS[ACCUMULATOR[dtype]]
     growth = float(np.exp(terms * float(form.unit_roundoff))) * (1 + 2.0**-40)
-    smallest_normal = float(form.smallest / (2 * form.unit_roundoff))
-    return 2 * terms * smallest_normal * growth
+    last = float(FORMATS[dtype].smallest_normal) if dtype in _NARROW else 0.0
+    return 2 * terms * float(form.smallest_normal) * growth + last * (1 + 2.0**-40)
 
 
 def _integer_bound(sums: Sum) -> Array:

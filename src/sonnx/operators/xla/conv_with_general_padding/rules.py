@@ -1,6 +1,7 @@
 """The rules that both XLA convolutions have; each has its own identifiers and examples."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sonnx.model.call import Call, call
@@ -88,110 +89,124 @@ def _mode_known(call: Call) -> Broken | None:
     return Broken((Shown("accumulate", written(value)),), 'write "separate" or "fused"')
 
 
-def rules(
-    name: str, identifier: str, attributes: Mapping[str, Any], more: tuple[Rule, ...]
-) -> tuple[Rule, ...]:
-    """The common rules of a convolution, and between them those on its padding."""
+@dataclass(frozen=True)
+class _Convolution:
+    """One of the two: what its calls are named, what its rules begin with, and attributes that obey them."""
 
-    def example(inputs: Mapping[str, str] = GOOD, **changed: Any) -> Call:
-        return call(name, inputs, {**attributes, **changed})
+    name: str
+    identifier: str
+    attributes: Mapping[str, Any]
+
+    def example(self, inputs: Mapping[str, str] = GOOD, **changed: Any) -> Call:
+        """A call with other operands or attributes."""
+        return call(self.name, inputs, {**self.attributes, **changed})
 
     def rule(
+        self,
         label: str,
         statement: str,
         reason: str,
         predicate: Predicate,
         failing: Call,
-        passing: Call,
-        ruling: str,
+        passing: Call | None = None,
+        ruling: str = "D-XLA-5",
     ) -> Rule:
-        return Rule(
-            f"{identifier}.{label}", statement, reason, False, predicate, failing, passing, ruling=ruling
-        )
+        """A rule under this convolution's identifier."""
+        right = passing or self.example()
+        identifier = f"{self.identifier}.{label}"
+        return Rule(identifier, statement, reason, False, predicate, failing, right, ruling=ruling)
 
-    zero_window = {**GOOD, "rhs": "f32[3,2,0,3]"}
+
+def rules(
+    name: str, identifier: str, attributes: Mapping[str, Any], more: tuple[Rule, ...]
+) -> tuple[Rule, ...]:
+    """The common rules of a convolution, and between them those on its padding."""
+    this = _Convolution(name, identifier, attributes)
+    declared = output_rules(identifier, output_shape, this.example(), "f32[1,3,9,9]", "f64[1,3,3,3]")
+    return (*_lhs_rules(this), *_rhs_rules(this), _stride_rule(this), *more, *_whole_rules(this), *declared)
+
+
+def _lhs_rules(this: _Convolution) -> tuple[Rule, ...]:
     return (
-        rule(
+        this.rule(
             "lhs.D1",
             "`lhs` must hold reals, integers or floats.",
             "Neither pred nor complex numbers are convolved, and strings cannot be.",
             one_of("lhs", SUMMED),
-            example(_PAIR),
-            example({"lhs": "s8[1,2,5,5]", "rhs": "s8[3,2,3,3]"}),
-            "D-XLA-5",
+            this.example(_PAIR),
+            this.example({"lhs": "s8[1,2,5,5]", "rhs": "s8[3,2,3,3]"}),
         ),
-        rule(
+        this.rule(
             "lhs.D2",
             "`lhs` must have rank 2 at least: batch, features, then the spatial dimensions.",
             "Without these two there is nothing to sum over and nothing to repeat.",
             _rank,
-            example({**GOOD, "lhs": "f32[5]"}),
-            example(),
-            "D-XLA-5",
+            this.example({**GOOD, "lhs": "f32[5]"}),
         ),
-        rule(
+    )
+
+
+def _rhs_rules(this: _Convolution) -> tuple[Rule, ...]:
+    return (
+        this.rule(
             "rhs.D1",
             "`rhs` must have the element type of `lhs`.",
             "A product of two types would need a conversion, and conversions may round.",
             same_type("rhs", "lhs"),
-            example({**GOOD, "rhs": "f64[3,2,3,3]"}),
-            example(),
-            "D-XLA-5",
+            this.example({**GOOD, "rhs": "f64[3,2,3,3]"}),
         ),
-        rule(
+        this.rule(
             "rhs.D2",
             "`rhs` must have the rank of `lhs`.",
             "The window has one size for each dimension of the base area.",
             _same_rank,
-            example({**GOOD, "rhs": "f32[3,2,3]"}),
-            example(),
-            "D-XLA-5",
+            this.example({**GOOD, "rhs": "f32[3,2,3]"}),
         ),
-        rule(
+        this.rule(
             "rhs.D3",
             "`rhs` must have as many input features (dimension 1) as `lhs` has features.",
             "Each feature of the base area meets its own slice of the window.",
             _features,
-            example({**GOOD, "rhs": "f32[3,4,3,3]"}),
-            example(),
-            "D-XLA-5",
+            this.example({**GOOD, "rhs": "f32[3,4,3,3]"}),
         ),
-        rule(
+        this.rule(
             "rhs.D4",
             "The window must have at least one element along every spatial dimension.",
             "A window without extent has no place.",
             _window,
-            example(zero_window),
-            example({**GOOD, "rhs": "f32[3,2,1,3]"}),
-            "D-XLA-5",
+            this.example({**GOOD, "rhs": "f32[3,2,0,3]"}),
+            this.example({**GOOD, "rhs": "f32[3,2,1,3]"}),
         ),
-        rule(
-            "window_strides.D1",
-            "`window_strides` needs one integer from 1 up for each spatial dimension.",
-            "A window that does not move forward would stay for ever.",
-            at_least_one("window_strides"),
-            example(window_strides=(1, 0)),
-            example(window_strides=(2, 3)),
-            "D-XLA-5",
-        ),
-        *more,
-        rule(
+    )
+
+
+def _stride_rule(this: _Convolution) -> Rule:
+    return this.rule(
+        "window_strides.D1",
+        "`window_strides` needs one integer from 1 up for each spatial dimension.",
+        "A window that does not move forward would stay for ever.",
+        at_least_one("window_strides"),
+        this.example(window_strides=(1, 0)),
+        this.example(window_strides=(2, 3)),
+    )
+
+
+def _whole_rules(this: _Convolution) -> tuple[Rule, ...]:
+    return (
+        this.rule(
             "accumulate.D1",
             "The accumulation mode must be `separate` or `fused`.",
             "The two differ in their bits, and there is no third one.",
             _mode_known,
-            example(accumulate="fast"),
-            example(accumulate="fused"),
-            "D-XLA-5",
+            this.example(accumulate="fast"),
+            this.example(accumulate="fused"),
         ),
-        rule(
+        this.rule(
             "output.D3",
             "The result and the padded base area must have fewer than 2^31 elements (sizes 0 not counted).",
             "Indices of generated code are 32 bits wide.",
             addressable(made_shapes, "lhs", "rhs"),
-            example(_LARGE),
-            example(),
-            "D-ALL-3",
+            this.example(_LARGE),
+            ruling="D-ALL-3",
         ),
-        *output_rules(identifier, output_shape, example(), "f32[1,3,9,9]", "f64[1,3,3,3]"),
     )
