@@ -12,9 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 import sonnx
+from sonnx import xla
 
 _NAMES = {
     "sonnx": sonnx,
+    "xla": xla,
     "np": np,
     "f": np.float32,
     "nan": np.float32(np.nan),
@@ -24,8 +26,8 @@ _NAMES = {
     "plain": {"strides": [1, 1], "pads": [0, 0, 0, 0], "dilations": [1, 1], "group": 1},
 }
 
-_LEGEND = """Short forms below: f is np.float32, array(...) holds floats, image(...) is a float image of one
-line, exact_image(...) one of real numbers; plain is strides and dilations 1, no pads, group 1.
+_LEGEND = """Short forms below: xla is sonnx.xla, f is np.float32, array(...) holds floats, image(...) is a float
+image of one line, exact_image(...) one of real numbers; plain is strides and dilations 1, no pads, group 1.
 """
 
 
@@ -105,6 +107,20 @@ TOUR: dict[str, tuple[Stop, ...]] = {
         Stop("sonnx.broadcast(array(1, 2, 3), np.int8([[10], [20]]))", "each keeps its type"),
         Stop("sonnx.expand(sonnx.real(['1/3']), [2, 2])", "the explicit operator"),
         Stop("sonnx.broadcast(array(1), array())", "0 beside 1: neither largest nor 1"),
+    ),
+    "XLA operations": (
+        Stop("xla.clamp(np.int32([-1, 5, 9]), np.int32(0), np.int32(6))", "between two bounds"),
+        Stop("xla.clamp(array(-0.0, 1), f(0), nan)", "unlike Clip: a NaN bound gives NaN"),
+        Stop(
+            'xla.convert_element_type(np.float64([1 + 2**-11 + 2**-30]), "f16")',
+            "rounded once, not by way of f32",
+        ),
+        Stop('xla.convert_element_type(array(nan, -300.5, 1e9), "s8")', "NaN is 0, the ends saturate"),
+        Stop(
+            "xla.conv_with_general_padding(image(1, 2)[0], image(1, 1)[0], [1], [(1, -1)], [2], [1])",
+            "zeros between, one before, one place less",
+        ),
+        Stop("xla.collapse(np.zeros((2, 3)), [1, 0])", "only in order"),
     ),
 }
 

@@ -26,6 +26,18 @@ def test_the_tour_shows_exact_values_special_values_and_a_refusal() -> None:
     assert "(nothing was refused)" not in result.output
 
 
+def test_the_tour_shows_the_xla_operations() -> None:
+    output = run("tour").output
+    for shown in (
+        "[0, 5, 6]",
+        "[1.0009765625]",
+        "[0, -128, 127]",
+        "[[[1.0, 1.0]]]",
+        "xla.collapse.dimensions.D3",
+    ):
+        assert shown in output
+
+
 def test_the_tour_shows_that_separate_and_fused_differ() -> None:
     # By hand: (1+2^-12)^2 - 1 is 2^-11 after two roundings and 2^-11 + 2^-24 after one.
     output = run("tour").output
