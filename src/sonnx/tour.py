@@ -26,8 +26,8 @@ _NAMES = {
     "plain": {"strides": [1, 1], "pads": [0, 0, 0, 0], "dilations": [1, 1], "group": 1},
 }
 
-_LEGEND = """Short forms below: xla is sonnx.xla, f is np.float32, array(...) holds floats, image(...) is a float
-image of one line, exact_image(...) one of real numbers; plain is strides and dilations 1, no pads, group 1.
+_LEGEND = """Short forms below: xla is sonnx.xla, f is np.float32, array(...) holds floats, image(...) is a
+float image of one line, exact_image(...) one of real numbers; plain is strides and dilations 1, no pads, group 1.
 """
 
 
