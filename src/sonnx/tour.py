@@ -27,7 +27,8 @@ _NAMES = {
 }
 
 _LEGEND = """Short forms below: xla is sonnx.xla, f is np.float32, array(...) holds floats, image(...) is a
-float image of one line, exact_image(...) one of real numbers; plain is strides and dilations 1, no pads, group 1.
+float image of one line, exact_image(...) one of real numbers; plain is strides and dilations 1,
+no pads, group 1.
 """
 
 
