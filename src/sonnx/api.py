@@ -78,7 +78,7 @@ class Graph(model.Graph):
 
         In the domain "ieee" every bit is specified, given the mode of accumulation; in "real" floats are
         lifted exactly and nothing is rounded. `watch` is called after every node with a Step. The engine
-        "xla" compiles the model with the real XLA instead (`sonnx[xla]`): sums come in an order of its own.
+        "xla" compiles the model with the real XLA instead (`sonnx[xla]`), which rounds sums in its own ways.
 
         Raises RuleError where the model does not conform, InputError where an array is not what the model
         takes, MemoryLimitError where the tensors would take more than `memory` bytes, and on XLA EngineError

@@ -40,7 +40,7 @@ def test_a_model_is_written_as_stablehlo_and_its_digest_is_said(clips: Path, tmp
     assert (done.exit_code, done.stderr) == (0, "")
     text = out.read_text()
     assert text.endswith(f"\n{sonnx.load(clips).to_stablehlo()}")
-    assert text.startswith(f"// sonnx {sonnx.__version__}, from the model with sha256 {digest}\n")
+    assert text.startswith(f"// sonnx {sonnx.__version__}, from the model file with sha256 {digest}\n")
     assert "xla_allow_excess_precision=false" in text
     assert "func.func public @main(%arg0: tensor<2xf32>)" in text
     assert hashlib.sha256(out.read_bytes()).hexdigest() in done.stdout
@@ -123,7 +123,8 @@ def test_a_model_runs_on_xla_from_the_command_line(clips: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "option", [("--domain", "real"), ("--accumulate", "fused"), ("--order", "random"), ("--trace",)]
+    "option",
+    [("--domain", "real"), ("--accumulate", "fused"), ("--order", "random"), ("--seed", "1"), ("--trace",)],
 )
 def test_what_xla_does_not_know_is_refused(clips: Path, tmp_path: Path, option: tuple[str, ...]) -> None:
     x = saved(tmp_path / "x.npy", np.zeros(2, np.float32))
@@ -184,3 +185,10 @@ def test_xla_operations_are_no_operators_of_onnx_files(tmp_path: Path, domain: s
     assert done.exit_code == 1
     assert f"operator = {domain}.Broadcast" in done.stdout
     assert run("export", model, "-o", tmp_path / "o.mlir").exit_code == 1
+
+
+def test_export_allows_a_model_no_more_memory_than_it_is_told(tmp_path: Path) -> None:
+    model = written(tmp_path / "conv.onnx", conv_model())
+    done = run("export", model, "-o", tmp_path / "o.mlir", "--memory", 1e-9)
+    assert done.exit_code == 1
+    assert "graph.D15" in done.stderr

@@ -36,7 +36,7 @@ from sonnx.numeric.bits import same_bits
 from sonnx.operators import operator
 from sonnx.operators.shared.convolution_accuracy import flushed
 from sonnx.stablehlo import engine
-from sonnx.stablehlo.module import stablehlo
+from sonnx.stablehlo.module import ExportError, stablehlo
 
 SEEDS = st.integers(0, 2**32 - 1)
 GENERAL = "xla.ConvWithGeneralPadding"
@@ -319,3 +319,30 @@ def test_an_infinity_in_one_group_of_doubles_stays_there() -> None:
     given = {"X": np.array([[[[np.inf]], [[3.0]]]]), "W": np.array([[[[1.0]]], [[[2.0]]]])}
     (found,) = engine.execute(graph, given).values()
     assert found.ravel().tolist() == [0.0, np.inf, 0.0, 6.0]
+
+
+def test_many_groups_of_doubles_are_refused() -> None:
+    groups = 5000
+    attributes = {
+        "strides": (1, 1),
+        "pads": (0, 0, 0, 0),
+        "dilations": (1, 1),
+        "group": groups,
+        "kernel_shape": (1, 1),
+        "auto_pad": "NOTSET",
+    }
+    kinds = {"X": f"double[1,{groups},1,1]", "W": f"double[{groups},1,1,1]", "Y": f"double[1,{groups},1,1]"}
+    x, w, y = (Value(key, tensor_type(text)) for key, text in kinds.items())
+    graph = Graph("groups", (x, w), (y,), (Node("Conv", ("X", "W"), ("Y",), attributes, version=11),))
+    with pytest.raises(ExportError, match="at most 4096 groups are written, not 5000"):
+        stablehlo(graph)
+
+
+def test_products_are_asked_for_in_full_precision_and_integers_need_no_padding_before() -> None:
+    b = xla.ComputationBuilder("text")
+    x, w = b.parameter(0, "s32[1,1,3]", "x"), b.parameter(1, "s32[1,1,2]", "w")
+    b.conv_with_general_padding(x, w, (1,), ((1, 0),), (1,), (1,))
+    text = b.build().to_stablehlo()
+    assert "precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]" in text
+    assert "stablehlo.pad" not in text
+    assert "pad = [[1, 0]]" in text

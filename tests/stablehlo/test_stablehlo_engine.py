@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.extend.backend
+import ml_dtypes
 import numpy as np
 import pytest
 from tests.stablehlo.xla_support import (
@@ -294,9 +295,94 @@ def test_subnormal_constants_are_kept_where_all_operands_are_constants() -> None
 
 def test_constants_given_to_a_call_are_not_calculated_with_beforehand() -> None:
     inner = xla.ComputationBuilder("product")
-    x, w = inner.parameter(0, "s8[1,1]", "x"), inner.parameter(1, "s8[1,1]", "w")
+    x, w = inner.parameter(0, "s8[1,2]", "x"), inner.parameter(1, "s8[1,2]", "w")
     inner.conv(x, w, (), "VALID")
     b = xla.ComputationBuilder("outer")
-    hundred = b.constant(np.array([[100]], np.int8))
-    b.call(inner.build(), hundred, hundred)
-    assert b.build().run(engine="xla").item() == 10_000 % 256
+    b.call(inner.build(), b.constant("s8[1,2] {{127, 42}}"), b.constant("s8[1,2] {{127, 5}}"))
+    assert b.build().run(engine="xla").item() == (127 * 127 + 42 * 5) % 256 - 256 == -45
+    join = xla.ComputationBuilder("join")
+    join.concatenate([join.parameter(0, "f32[1]", "x"), join.parameter(1, "f32[2]", "y")], 0)
+    b = xla.ComputationBuilder("outer")
+    b.call(join.build(), b.constant("f32[1] {-0}"), b.constant("f32[2] {1, 2}"))
+    assert same_bits(b.build().run(engine="xla"), xla.parse_literal("f32[3] {-0, 1, 2}"))
+
+
+def joined_away(b: xla.ComputationBuilder) -> Any:
+    empty = b.parameter(0, "s8[0,2]", "x")
+    base = b.concatenate([empty, b.constant("s8[1,2] {{127, 42}}")], 0)
+    return b.conv(base, b.constant("s8[1,2] {{127, 5}}"), (), "VALID")
+
+
+def made_empty(b: xla.ComputationBuilder) -> Any:
+    empty = b.collapse(b.broadcast(b.parameter(0, "s8[1,2]", "x"), (0,)), (0, 1))
+    base = b.concatenate([b.constant("s8[1,2] {{127, 42}}"), empty], 0)
+    return b.conv(base, b.constant("s8[1,2] {{127, 5}}"), (), "VALID")
+
+
+def cut_away(b: xla.ComputationBuilder) -> Any:
+    base = b.concatenate([b.parameter(0, "s8[1,2,1]", "x"), b.constant("s8[1,2,1] {{{127}, {42}}}")], 2)
+    kernel = b.constant("s8[1,2,1] {{{127}, {5}}}")
+    return b.conv_with_general_padding(base, kernel, (1,), ((-1, 0),), (1,), (1,))
+
+
+def summed_over_nothing(b: xla.ComputationBuilder) -> Any:
+    base = b.conv(b.parameter(0, "s8[1,0]", "x"), b.constant(np.zeros((2, 0), np.int8)), (), "VALID")
+    hundred = b.constant(np.int8(100))
+    return b.conv(b.clamp(base, hundred, hundred), b.constant("s8[1,2] {{3, 1}}"), (), "VALID")
+
+
+@pytest.mark.parametrize(
+    ("compose", "right"),
+    [(joined_away, -45), (made_empty, -45), (cut_away, -45), (summed_over_nothing, 400 - 512)],
+)
+def test_integers_wrap_where_xla_can_find_them_out_beforehand(compose: Any, right: int) -> None:
+    b = xla.ComputationBuilder("known")
+    compose(b)
+    c = b.build()
+    ((_, shape),) = c.parameters
+    x = np.ones(shape.dimensions, np.int8)
+    assert c.run(x).ravel().tolist() == c.run(x, engine="xla").ravel().tolist() == [right]
+
+
+def test_what_is_empty_opens_nothing() -> None:
+    b = xla.ComputationBuilder("empty")
+    parts = [b.parameter(0, "f32[0]", "x"), b.constant("f32[1] {-0}"), b.constant("f32[2] {1, 2}")]
+    b.concatenate(parts, 0)
+    found = b.build().run(np.zeros(0, np.float32), engine="xla")
+    assert same_bits(found, xla.parse_literal("f32[3] {-0, 1, 2}"))
+
+
+@pytest.mark.parametrize("sizes", [(2,), (2, 1), (1,)])
+def test_payloads_of_bfloat16_survive_a_broadcast_alone(sizes: tuple[int, ...]) -> None:
+    b = xla.ComputationBuilder("alone")
+    b.broadcast(b.parameter(0, "bf16[3]", "x"), sizes)
+    given = np.array([0x7F81, 0xFF85, 0x7FC5], np.uint16).view(ml_dtypes.bfloat16)
+    assert same_bits(b.build().run(given, engine="xla"), np.broadcast_to(given, (*sizes, 3)))
+
+
+def test_a_watch_and_a_seed_are_nothing_for_xla() -> None:
+    b = xla.ComputationBuilder("b")
+    b.parameter(0, "f32[1]", "x")
+    c, x = b.build(), np.ones(1, np.float32)
+    with pytest.raises(ValueError, match="cannot be told seed"):
+        c.run(x, engine="xla", seed=1)
+    with pytest.raises(ValueError, match="cannot be told accumulate, watch"):
+        c.run(x, engine="xla", accumulate="fused", watch=lambda step: None)
+
+
+def test_the_text_does_not_depend_on_the_order_of_sets() -> None:
+    code = (
+        "from sonnx import xla; b = xla.ComputationBuilder('b'); x = b.parameter(0, 'f32[2]', 'x'); "
+        "y = b.clamp(x, b.constant('f32 0'), b.constant('f32 1')); b.concatenate([y, x, y], 0); "
+        "print(b.build().to_stablehlo())"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(texts) == 1

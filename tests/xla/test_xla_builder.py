@@ -168,6 +168,8 @@ def test_computations_can_be_copied_and_sent_elsewhere() -> None:
     for copied in (copy.deepcopy(c), pickle.loads(pickle.dumps(c))):
         assert str(copied) == str(c)
         assert copied.run(s32(-1, 5, 9)).tolist() == [0, 5, 6]
+        (function,) = copied.graph.functions
+        assert not any(constant.data.flags.writeable for constant in function.constants)
 
 
 def test_a_parameter_may_have_any_name_that_a_passed_on_result_could_get() -> None:
@@ -272,8 +274,9 @@ def test_computations_of_one_name_stay_apart() -> None:
     assert c.run().tolist() == [1, 2, 1]
     assert len(c.graph.functions) == 2  # equal computations are one function
     heads = [line for line in str(c).split("\n") if line.endswith("{")]
-    assert heads == ["c.2() -> s32[1] {", "c.3() -> s32[1] {", "c() -> s32[3] {"]
-    assert "c.2 = Call(c.3) : s32[1]" in str(c)
+    assert heads == ["c_2() -> s32[1] {", "c_3() -> s32[1] {", "c() -> s32[3] {"]
+    assert "c.2 = Call(c_3) : s32[1]" in str(c)
+    assert sonnx.same_bits(c.run(engine="xla"), c.run())
 
 
 def test_a_builder_can_go_on_after_it_has_built() -> None:
@@ -453,6 +456,7 @@ def test_shapes_are_checked_when_made() -> None:
     assert str(Shape("f32", (2, 3))) == "f32[2,3]"
     assert str(Shape("pred")) == "pred[]"
     assert Shape("f32", [np.int64(2), 3]) == Shape("f32", (2, 3))  # type: ignore[arg-type]  # any list
+    assert Shape("f32", range(2, 4)) == Shape("f32", (2, 3))  # type: ignore[arg-type]  # any list
     assert Shape("f32", (2, 3)).rank == 2
     for kind, sizes in [
         ("float", (2,)),
@@ -512,3 +516,63 @@ def test_calls_in_calls_stay_of_a_size_that_can_be_executed() -> None:
         nested(1, 65)
     with pytest.raises(xla.BuildError, match="more than 100000 operations, 17 calls deep"):
         nested(2, 17)
+
+
+def test_computations_of_one_name_and_alike_but_for_types_stay_apart() -> None:
+    def moved(kind: str, value: str) -> xla.Computation:
+        b = ComputationBuilder("moved")
+        b.concatenate([b.parameter(0, kind, "x"), b.constant(value)], 0)
+        return b.build()
+
+    b = ComputationBuilder("outer")
+    # The same names and nodes, and constants of equal bytes.
+    whole = b.call(moved("s32[1]", "s32[1] {0}"), b.constant("s32[1] {7}"))
+    parts = b.call(moved("f32[1]", "f32[1] {0}"), b.constant("f32[1] {8}"))
+    longer = b.call(moved("s32[2]", "s32[1] {0}"), b.constant("s32[2] {7, 9}"))
+    for handle, expected in ((whole, [7, 0]), (parts, [8, 0]), (longer, [7, 9, 0])):
+        c = b.build(handle)
+        assert c.run().tolist() == c.run(engine="xla").tolist() == expected
+
+
+def test_the_constants_of_a_computation_are_read_only() -> None:
+    b = ComputationBuilder("held")
+    b.constant(np.ones(2, np.float32))
+    (constant,) = b.build().graph.constants
+    assert not constant.data.flags.writeable
+
+
+def test_integers_of_numpy_are_printed_as_others() -> None:
+    b = ComputationBuilder("sizes")
+    sizes: Any = np.array([2, 3])
+    b.broadcast(b.constant("f32 1"), sizes)
+    assert "broadcast_sizes=[2, 3]" in str(b.build())
+
+
+def test_a_convolution_in_a_called_computation_has_no_bound_for_any_order() -> None:
+    inner = ComputationBuilder("inner")
+    inner.conv(inner.parameter(0, "f32[1,2]", "x"), inner.constant("f32[1,2] {{1, 1}}"), (), "VALID")
+    outer = ComputationBuilder("outer")
+    outer.call(inner.build(), outer.parameter(0, "f32[1,2]", "x"))
+    x = np.ones((1, 2), np.float32)
+    assert sonnx.error_bound("xla.Call", x, computation=outer.build(), order="any").item() == np.inf
+    assert sonnx.error_bound("xla.Call", x, computation=outer.build()).item() == 0
+
+
+def test_too_little_memory_for_a_bound_is_said() -> None:
+    b = ComputationBuilder("large")
+    b.broadcast(b.parameter(0, "f32[1]", "x"), (40_000_000,))
+    with pytest.raises(sonnx.MemoryLimitError):
+        sonnx.error_bound("xla.Call", np.ones(1, np.float32), computation=b.build())
+
+
+def test_shapes_with_much_space_are_refused_or_read_at_once() -> None:
+    b = ComputationBuilder("space")
+    assert b.parameter(0, "f32" + " " * 100_000 + "[2]").shape == Shape("f32", (2,))
+    with pytest.raises(ValueError, match="Shape: "):
+        b.parameter(1, "f32" + " " * 100_000 + "!")
+
+
+def test_a_literal_of_nothing_but_braces_is_not_written_without_end() -> None:
+    assert xla.format_literal(np.empty((3, 0), np.float32)) == "f32[3,0] {{}, {}, {}}"
+    with pytest.raises(ValueError, match="has no elements, and too many braces to be written"):
+        xla.format_literal(np.empty((10**9, 0), np.float32))

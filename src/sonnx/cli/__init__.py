@@ -217,9 +217,9 @@ def normalize(model: Path, output: Path, dims: dict[str, int], brief: bool, memo
 def export(model: Path, output: Path, normalize: bool, dims: dict[str, int], memory: int | None) -> None:
     """Write MODEL to FILE.mlir as text of MLIR in the StableHLO dialect, for XLA's compilers.
 
-    The meaning of every operator is spelled out, with its rules on NaN and zeros; only the order of sums is
-    XLA's own. A model outside the profile is refused with its findings and exit code 1, and nothing is
-    written; what cannot be read or exported at all has exit code 2.
+    The meaning of every operator is spelled out, with its rules on NaN and zeros; only how the sums of a
+    convolution are rounded is left to XLA. A model outside the profile is refused with its findings and exit
+    code 1, and nothing is written; what cannot be read or exported at all has exit code 2.
     """
     from sonnx.cli.models import export_model  # noqa: PLC0415  see above
 

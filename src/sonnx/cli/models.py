@@ -187,7 +187,7 @@ def _header(graph: Graph) -> str:
     """Comments that say where a text of MLIR comes from, and what its meaning hangs on."""
     changed = f", after {count(len(graph.changes), 'change')} by normalizing" if graph.changes else ""
     return (
-        f"// sonnx {__version__}, from the model with sha256 {graph.file_sha256}{changed}\n"
+        f"// sonnx {__version__}, from the model file with sha256 {graph.file_sha256}{changed}\n"
         "// compile with xla_allow_excess_precision=false: every rounding that is written here is meant"
     )
 

@@ -103,7 +103,8 @@ def _named(found: Operator, operands: Sequence[Any], keywords: Mapping[str, Any]
     attributes = [attribute.name for attribute in found.contract.attributes]
     surplus = sorted(set(keywords) - {*names[len(operands) :], *attributes})
     if surplus or len(operands) > len(names):
-        takes = "its tensors by position" if _is_variadic(found) else ", ".join([*names, *attributes])
+        operands_named = ["its tensors by position"] if _is_variadic(found) else names
+        takes = ", ".join([*operands_named, *attributes])
         given = ", ".join(surplus) or f"{len(operands)} operands"
         raise TypeError(f"error_bound: {found.name} takes {takes}, not {printable(given)}")
     named = dict.fromkeys(names) | dict(zip(names, operands, strict=False))

@@ -162,7 +162,7 @@ def _normalized(words: Array) -> tuple[Array, Array]:
 def _to_float(numbers: _Numbers, form: Format) -> Array:
     bits = nearest_bits_of(numbers.significand, numbers.exponent, form)
     if numbers.nan.any():
-        quiet = np.uint64(form.infinity | 1 << (form.precision - 2))
+        quiet = np.uint64(form.quiet_nan)
         payload = numbers.payload >> np.uint64(_DOUBLE_FRACTION + 1 - form.precision)
         bits = np.where(numbers.nan, payload | quiet, bits)
     return np.where(numbers.negative, bits | np.uint64(form.sign_bit), bits)

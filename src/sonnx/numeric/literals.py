@@ -104,7 +104,7 @@ def _hex_value(text: str, match: re.Match[str]) -> Fraction:
 def _nan(fraction: str | None, dtype: DType) -> int:
     form = FORMATS[dtype]
     if fraction is None:
-        return form.infinity | 1 << (form.precision - 2)
+        return form.quiet_nan
     field = int(fraction, 16)
     if not 0 < field < 1 << (form.precision - 1):
         raise ValueError(

@@ -25,6 +25,11 @@ class Format:
         return Fraction(1, 2**self.precision)
 
     @property
+    def quiet_nan(self) -> int:
+        """The encoding of the NaN whose fraction has the first bit alone."""
+        return self.infinity | 1 << (self.precision - 2)
+
+    @property
     def smallest(self) -> Fraction:
         """The smallest positive (subnormal) number."""
         return Fraction(2) ** (self.emin - self.precision + 1)

@@ -93,7 +93,8 @@ class _Body:
     def __post_init__(self) -> None:
         """Keep the arguments apart."""
         self.tensors = dict(self.tensors)
-        self.open = set(self.tensors)
+        # What is empty is known, whatever it is.
+        self.open = {name for name, x in self.tensors.items() if 0 not in x.shape}
 
     def tensor(self, name: str) -> Tensor:
         """The value that a tensor has become."""
@@ -116,7 +117,9 @@ class _Body:
             self.block.lines.append(f"// node {index}{name} ({_escaped(node.operator)})")
             results = zip(node.outputs, write(), strict=False)
             self.tensors |= {output: result for output, result in results if output}
-            self.open |= set(node.outputs)
+            if not self.open.isdisjoint(node.inputs):
+                made = (output for output in node.outputs if output)
+                self.open |= {output for output in made if 0 not in self.tensors[output].shape}
 
     def _lowering(self, node: Node) -> Callable[[], Sequence[Tensor]]:
         """What writes a node; its operands are written already."""

@@ -16,6 +16,7 @@ from sonnx.evaluate.graphs import (
     Accumulate,
     Domain,
     InputError,
+    MemoryLimitError,
     Order,
     Settings,
     Step,
@@ -45,9 +46,9 @@ class Computation:
 
     graph: Graph
 
-    def __reduce__(self) -> tuple[type["Computation"], tuple[Graph]]:
+    def __reduce__(self) -> tuple[Callable[[Graph], "Computation"], tuple[Graph]]:
         """Allow copies, and the way to another process."""
-        return Computation, (self.graph,)
+        return _restored, (self.graph,)
 
     @property
     def name(self) -> str:
@@ -131,12 +132,14 @@ class Computation:
         later operations make of it is not followed. It is infinite then.
         """
         shape = self.shape.dimensions
+        if order != "specified" and self._convolves():
+            return np.full(shape, np.inf)
         try:
             exact = self.run(*arguments, domain="real")
             result = real(self.run(*arguments))
+        except MemoryLimitError:
+            raise
         except ValueError:  # NaN, infinities or complex numbers are nowhere in the reals
-            return np.full(shape, np.inf)
-        if order != "specified" and self._convolves():
             return np.full(shape, np.inf)
         bound = np.empty(shape)
         pairs = zip(result.reshape(-1), real(exact).reshape(-1), strict=True)
@@ -174,6 +177,14 @@ class Computation:
             overload=_digest(graph),
             constants=graph.constants,
         )
+
+
+def _restored(graph: Graph) -> Computation:
+    """A copy of a computation; copies of arrays forget that nobody may write to them."""
+    for holder in (graph, *graph.functions):
+        for constant in holder.constants:
+            constant.data.setflags(write=False)
+    return Computation(graph)
 
 
 def _rounded_up(distance: Fraction) -> float:

@@ -79,6 +79,10 @@ class LiteralError(ValueError):
         return str(self.args[0])
 
 
+# Nobody reads as many; a shape of a few characters could ask for billions.
+_MOST_BRACES = 1_000_000
+
+
 def parse_literal(text: str) -> Array:
     """Read a literal such as `f32[2,3] {{1, 2, 3}, {4, 5, 6}}`, `s32[4x2] …`, `f32[] 2` or `s32 0`.
 
@@ -109,6 +113,8 @@ def format_literal(array: Any, *, hexadecimal: bool = False, width: int = 100) -
     shape = held.shape
     if prod(size or 1 for size in shape) > MOST_ELEMENTS:
         raise ValueError(f"format_literal: a literal has at most {MOST_ELEMENTS} elements, got {kind}")
+    if held.size == 0 and prod(shape[: shape.index(0)]) > _MOST_BRACES:
+        raise ValueError(f"format_literal: {kind} has no elements, and too many braces to be written")
     header = f"{XLA_NAMES[kind.dtype]}[{','.join(map(str, shape))}] "
     texts = _texts(np.ascontiguousarray(held).reshape(-1), kind.dtype, hexadecimal)
     line = header + _braced(texts, shape, None)

@@ -8,9 +8,9 @@ from sonnx.model.dtype import XLA_NAMES, XLA_TYPES
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.shared.predicates import MOST_AXES, MOST_ELEMENTS, integers, written
 
-_SIZE = r"\s*[0-9]{1,10}\s*"
-_SIZES = rf"\s*|{_SIZE}(,{_SIZE})*|{_SIZE}(x{_SIZE})*"
-_TEXT = re.compile(rf"\s*(?P<type>\w+)\s*(\[(?P<sizes>{_SIZES})\])?\s*", re.ASCII)
+_SIZE = r"\s*+[0-9]{1,10}\s*+"
+_SIZES = rf"{_SIZE}(,{_SIZE})*|{_SIZE}(x{_SIZE})*|\s*"
+_TEXT = re.compile(rf"\s*+(?P<type>\w++)\s*+(\[(?P<sizes>{_SIZES})\])?\s*+", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Shape:
         if not isinstance(self.element_type, str) or self.element_type not in XLA_TYPES:
             known = ", ".join(XLA_TYPES)
             raise ValueError(f"Shape: no element type {written(self.element_type)}; there are {known}")
-        sizes = integers(self.dimensions)
+        sizes = integers(list(self.dimensions) if isinstance(self.dimensions, range) else self.dimensions)
         if sizes is None or any(size < 0 for size in sizes):
             raise ValueError(f"Shape: dimensions {written(self.dimensions)}; write integers from 0 up")
         if len(sizes) > MOST_AXES or prod(size or 1 for size in sizes) > MOST_ELEMENTS:

@@ -5,6 +5,7 @@ from math import prod
 from typing import Any
 
 from sonnx.model.graph import Constant, Function, Graph, Node
+from sonnx.model.names import Names
 from sonnx.model.tensor_type import TensorType
 from sonnx.report.text import attribute_text, printable
 from sonnx.xla.literals import format_literal
@@ -30,16 +31,8 @@ def computation_text(graph: Graph) -> str:
 
 def function_names(graph: Graph) -> Mapping[Key, str]:
     """A name for each function; several that have one name are numbered."""
-    found: dict[Key, str] = {}
-    taken = {graph.name}
-    for function in graph.functions:
-        number, name = 1, function.name
-        while name in taken:
-            number += 1
-            name = f"{function.name}.{number}"
-        taken.add(name)
-        found[function.key] = name
-    return found
+    names = Names({graph.name})
+    return {function.key: names.fresh(function.name) for function in graph.functions}
 
 
 def _function(function: Function, names: Mapping[Key, str]) -> list[str]:

@@ -89,7 +89,7 @@ def convolution_bound(
         sums = Sum(X.astype(np.float64), W.astype(np.float64), bias, axes, group, dtype, accumulate)
         if dtype in INTEGERS:
             return _integer_bound(sums)
-        if order == "flushing":
+        if order == "flushing" and sums.terms:
             return _up(_bound(sums, "any") + flushed(sums.terms, dtype))
         return _bound(sums, order)
 

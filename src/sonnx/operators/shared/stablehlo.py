@@ -40,7 +40,7 @@ _SIGNED = {2: DType.INT16, 4: DType.INT32, 8: DType.INT64}
 
 
 class ExportError(ValueError):
-    """A graph that has no equal in StableHLO; the text names the tensor or the number."""
+    """A graph that has no equal in StableHLO; the text says why."""
 
 
 def type_text(dtype: DType, shape: Iterable[int]) -> str:
@@ -270,6 +270,15 @@ def repeated(x: Tensor, shape: Sequence[int]) -> Tensor:
 def barrier(x: Tensor) -> Tensor:
     """The same tensor, as something that no optimizer looks behind."""
     return elementwise("optimization_barrier", x)
+
+
+def concatenate(parts: Sequence[Tensor], dimension: int, shape: Sequence[int]) -> Tensor:
+    """Tensors of one type joined along a dimension, to a shape."""
+    first = parts[0]
+    names, types = ", ".join(part.name for part in parts), ", ".join(part.type for part in parts)
+    made = type_text(first.dtype, shape)
+    text = f"stablehlo.concatenate {names}, dim = {dimension} : ({types}) -> {made}"
+    return first.block.add(text, first.dtype, shape)
 
 
 def held_back(x: Tensor) -> Tensor:

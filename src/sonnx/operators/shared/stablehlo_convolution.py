@@ -8,8 +8,18 @@ import numpy as np
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.products import ACCUMULATOR
 from sonnx.operators.shared.convolution import Axis, output_sizes, places
-from sonnx.operators.shared.stablehlo import Tensor, barrier, convert, type_text, zeros
+from sonnx.operators.shared.stablehlo import (
+    ExportError,
+    Tensor,
+    barrier,
+    concatenate,
+    convert,
+    type_text,
+    zeros,
+)
 
+# Each takes some lines of the text; a model of a few bytes can ask for very many.
+_MOST_GROUPS = 4096
 # Without it engines with matrix units multiply in fewer bits than the type has.
 _PRECISION = "precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]"
 
@@ -46,6 +56,9 @@ def convolution(X: Tensor, W: Tensor, axes: Sequence[Axis], group: int) -> Tenso
         return zeros(X.block, dtype, shape)
     base, spread = _kept(X, axes)
     base, weights = convert(base, dtype), convert(W, dtype)
+    if dtype in INTEGERS:
+        # What XLA finds out while it compiles, from parts that are constant or cut away, it saturates.
+        base = barrier(base)
     # XLA ends the whole process over some convolutions that are to insert zeros between elements themselves.
     if spread.between or (spread.around and not _harmless(W)):
         base, spread = _inserted(base, spread)
@@ -58,14 +71,16 @@ def _apart(
     X: Tensor, W: Tensor, spread: _Spread, axes: Sequence[Axis], group: int, shape: tuple[int, ...]
 ) -> Tensor:
     """Each group by itself: of doubles XLA makes one sum over all, with zeros, and 0·inf is NaN."""
+    if group > _MOST_GROUPS:
+        raise ExportError(
+            f"of a convolution of doubles at most {_MOST_GROUPS} groups are written, not {group}"
+        )
     parts = []
     made = (shape[0], shape[1] // group, *shape[2:])
     for number in range(group):
         base, kernel = _part(X, 1, group, number), _part(W, 0, group, number)
         parts.append(_convolution(base, kernel, spread, axes, 1, made))
-    names, types = (", ".join(texts) for texts in ([p.name for p in parts], [p.type for p in parts]))
-    text = f"stablehlo.concatenate {names}, dim = 1 : ({types}) -> {type_text(X.dtype, shape)}"
-    return X.block.add(text, X.dtype, shape)
+    return concatenate(parts, 1, shape)
 
 
 def _part(X: Tensor, axis: int, group: int, number: int) -> Tensor:

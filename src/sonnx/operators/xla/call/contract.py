@@ -44,7 +44,7 @@ def _arity(call: Call) -> Broken | None:
     if found is None or len(call.inputs) == len(found.parameters):
         return None
     taken = Shown("computation", str(found), count(len(found.parameters), "parameter"))
-    given = Shown("args", str(len(call.inputs)), count(len(call.inputs), "argument"))
+    given = Shown("args", count(len(call.inputs), "argument"))
     return Broken((given, taken), "give one argument for each parameter")
 
 

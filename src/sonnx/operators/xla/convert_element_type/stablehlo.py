@@ -112,8 +112,7 @@ def _narrow(x: Tensor, target: DType) -> Tensor:
     encoded = elementwise("add", with_number("shift_left", steps, form.precision - 1), rounded)
     finite = with_number("minimum", encoded, form.infinity)
     nan = compare("GT", magnitude, splat(magnitude, _DOUBLE.infinity))
-    quiet = form.infinity | 1 << (form.precision - 2)
-    unsigned = select(nan, splat(finite, quiet), finite)
+    unsigned = select(nan, splat(finite, form.quiet_nan), finite)
     places_above = 64 - 8 * form.held_as.itemsize
     sign = with_number("and", with_number("shift_right_logical", bits, places_above), form.sign_bit)
     return bitcast(convert(elementwise("or", unsigned, sign), _WORDS[target]), target)
