@@ -254,7 +254,8 @@ def test_convolutions_of_integers_are_exactly_those_of_xla(
 def test_products_and_sums_near_the_smallest_normal_number_are_within_the_bound_for_flushing() -> None:
     random = np.random.default_rng(5)
     beyond = 0
-    attributes = {"window_strides": (1,), "padding": ((0, 0),), "lhs_dilation": (1,), "rhs_dilation": (1,)}
+    ones = dict.fromkeys(("window_strides", "lhs_dilation", "rhs_dilation"), (1,))
+    attributes: dict[str, Any] = {**ones, "padding": ((0, 0),)}
     for _ in range(40):
         # Operands around 2^-60 and 2^-66, all normal: most products are subnormal.
         X, W = (

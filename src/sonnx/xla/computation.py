@@ -181,9 +181,9 @@ class Computation:
 
 def _restored(graph: Graph) -> Computation:
     """A copy of a computation; copies of arrays forget that nobody may write to them."""
-    for holder in (graph, *graph.functions):
-        for constant in holder.constants:
-            constant.data.setflags(write=False)
+    inner = (constant for function in graph.functions for constant in function.constants)
+    for constant in (*graph.constants, *inner):
+        constant.data.setflags(write=False)
     return Computation(graph)
 
 
