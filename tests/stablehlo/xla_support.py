@@ -1,4 +1,4 @@
-"""What the tests of StableHLO and XLA share: graphs of one node, arrays, and where subnormals are."""
+"""What the tests of StableHLO and XLA share: graphs of one node, and arrays."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -153,25 +153,6 @@ def parts(array: Array) -> Array:
     if array.dtype.kind != "c":
         return flat.reshape(*array.shape, 1)
     return flat.view(f"f{array.dtype.itemsize // 2}").reshape(*array.shape, 2)
-
-
-def subnormal(array: Array) -> Array:
-    """Where an element, or one of its parts, is a subnormal number."""
-    each = parts(array)
-    fraction = _FRACTION.get(_NAMES[each.dtype])
-    if fraction is None:
-        return np.zeros(array.shape, bool)
-    word = np.dtype(f"u{each.dtype.itemsize}")
-    magnitude = each.view(word) & word.type(2 ** (8 * word.itemsize - 1) - 1)
-    found = (magnitude > 0) & (magnitude < 2**fraction)
-    return np.asarray(found.any(axis=-1))
-
-
-def without_subnormals(array: Array) -> Array:
-    """The same array with zeros for subnormal elements."""
-    copy = array.copy()
-    copy[subnormal(array)] = 0
-    return copy
 
 
 def random_bits(name: str, shape: Sequence[int], seed: int) -> Array:

@@ -8,16 +8,14 @@ import numpy as np
 
 from sonnx.check.calls import check_call
 from sonnx.model.call import Call
-from sonnx.model.dtype import IEEE, DType
+from sonnx.model.dtype import DType
 from sonnx.model.operator import Contract, Operator
 from sonnx.model.rule import RuleError
 from sonnx.numeric.arrays import Array, describe, finish
 from sonnx.numeric.environment import require_ieee
 from sonnx.operators.shared.predicates import MOST_AXES, elements
+from sonnx.operators.shared.xla_types import FLOATS
 from sonnx.report.text import findings_text
-
-# XLA operations calculate with bfloat16, in float.
-_FLOATS = (*IEEE, DType.BFLOAT16)
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def prepare(
         constants=_constants(contract, arrays),
     )
     require(operator, call)
-    if contract.uses_arithmetic and any(kind.dtype in _FLOATS for kind in call.inputs.values()):
+    if contract.uses_arithmetic and any(kind.dtype in FLOATS for kind in call.inputs.values()):
         require_ieee()
     types = {name: kind.dtype for name, kind in contract.output_types(call).items()}
     return Prepared(arrays, attributes, types)

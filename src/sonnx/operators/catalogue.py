@@ -23,7 +23,6 @@ __all__ = [
     "BROADCAST",
     "CLIP",
     "CONV",
-    "DOMAINS",
     "EXPAND",
     "NODE_OPERATORS",
     "ONNX_OPERATORS",
@@ -57,14 +56,14 @@ OPERATORS = ONNX_OPERATORS + XLA_OPERATORS
 # Those that a model can hold as a node, by the name in ONNX's own domain.
 NODE_OPERATORS = {op.name: op for op in ONNX_OPERATORS if op.contract.versions}
 # The domain of a graph's own operators.
-DOMAINS: Mapping[Dialect, str] = {"onnx": "", "xla": "xla"}
+_DOMAINS: Mapping[Dialect, str] = {"onnx": "", "xla": "xla"}
 # A call is a node too, but one that names a function.
 _BY_KEY = {op.key: op for op in (*NODE_OPERATORS.values(), *XLA_OPERATORS) if op is not XLA_CALL}
 
 
 def node_operator(node: Node, dialect: Dialect) -> Operator | None:
     """The operator that a node uses, if it uses one; XLA operations are none of ONNX's, nor vice versa."""
-    return _BY_KEY.get((node.domain, node.operator)) if node.domain == DOMAINS[dialect] else None
+    return _BY_KEY.get((node.domain, node.operator)) if node.domain == _DOMAINS[dialect] else None
 
 
 def operator(name: str) -> Operator:

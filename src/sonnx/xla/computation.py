@@ -21,23 +21,23 @@ from sonnx.evaluate.graphs import (
     Settings,
     Step,
 )
-from sonnx.model.dtype import DType
 from sonnx.model.graph import Function, Graph, Node, Value
 from sonnx.model.names import Names
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.real import real
+from sonnx.operators import node_operator
 from sonnx.operators.shared.predicates import count
+from sonnx.operators.shared.xla_types import COMPLEX
 from sonnx.operators.xla.call.callee import Callee
 from sonnx.report.text import printable
 from sonnx.stablehlo.module import stablehlo
+from sonnx.xla.operations import modes as modes_of
 from sonnx.xla.shapes import Shape, shape_of
 from sonnx.xla.text import computation_text
 
 # Where the functions of a graph are that are computations.
 DOMAIN = "xla.computation"
 OPSETS = (("xla", 1), (DOMAIN, 1))
-_CONVOLUTIONS = ("Conv", "ConvWithGeneralPadding")
-_COMPLEX = (DType.COMPLEX64, DType.COMPLEX128)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class Computation:
         return {value.name: array for value, array in zip(values, arrays, strict=True)}
 
     def _require_real(self) -> None:
-        complex_ones = [name for name, kind in self.graph.types.items() if kind.dtype in _COMPLEX]
+        complex_ones = [name for name, kind in self.graph.types.items() if kind.dtype in COMPLEX]
         if complex_ones:
             raise InputError(
                 f"{self.name} holds complex numbers (`{complex_ones[0]}`), which have no place in the reals"
@@ -148,7 +148,10 @@ class Computation:
 
     def _convolves(self) -> bool:
         nodes = [*self.graph.nodes, *(node for f in self.graph.functions for node in f.nodes)]
-        return any(node.operator in _CONVOLUTIONS for node in nodes)
+        found = (node_operator(node, "xla") for node in nodes)
+        # What can be told how to round a sum is what sums.
+        modes = (modes_of(operator) for operator in found if operator is not None)
+        return any("accumulate" in named for named in modes)
 
     @cached_property
     def function(self) -> Function:

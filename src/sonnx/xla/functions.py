@@ -1,9 +1,10 @@
 """The XLA operations as functions on arrays: the same arguments as the builder's, arrays for handles."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from sonnx.evaluate.apply import apply
+from sonnx.evaluate.graphs import Accumulate, Domain
 from sonnx.numeric.arrays import Array
 from sonnx.operators.catalogue import XLA_CALL
 from sonnx.report.text import printable
@@ -11,9 +12,6 @@ from sonnx.xla import operations
 from sonnx.xla.builder import BuildError, Handle, frozen
 from sonnx.xla.computation import Computation
 from sonnx.xla.operations import Operation
-
-Accumulate = Literal["separate", "fused"]
-Domain = Literal["ieee", "real"]
 
 
 def broadcast(operand: Any, broadcast_sizes: Sequence[int]) -> Array:

@@ -171,7 +171,8 @@ def declared_shape(output: str, shape_of: ShapeOf, *shown: str) -> Predicate:
 
     def predicate(call: Call) -> Broken | None:
         declared, shape = call.outputs.get(output), shape_of(call)
-        if declared is None or declared.shape is None or shape is None or _fits(declared, shape):
+        given = None if declared is None else declared.extents
+        if declared is None or given is None or shape is None or alike(given, shape):
             return None
         right = f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
         return Broken(
@@ -182,11 +183,10 @@ def declared_shape(output: str, shape_of: ShapeOf, *shown: str) -> Predicate:
     return predicate
 
 
-def _fits(declared: TensorType, shape: Extents) -> bool:
-    """Tell whether a declared shape contradicts no size that is known."""
-    pairs = zip(declared.shape or (), shape, strict=False)
-    agree = all(a == b for a, b in pairs if isinstance(a, int) and a >= 0 and b is not None)
-    return len(declared.shape or ()) == len(shape) and agree
+def alike(one: Extents, other: Extents) -> bool:
+    """Tell whether two shapes agree as far as they are known; a size that is open contradicts nothing."""
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(a == b or a is None or b is None for a, b in pairs)
 
 
 def addressable(shapes: Callable[[Call], Iterable[tuple[int, ...]]], *shown: str) -> Predicate:

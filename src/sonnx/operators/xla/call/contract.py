@@ -7,7 +7,7 @@ from sonnx.model.graph import Value
 from sonnx.model.operator import Attribute, Contract, Operand
 from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType, tensor_type
-from sonnx.operators.shared.predicates import count, known, show, written
+from sonnx.operators.shared.predicates import alike, count, known, show, written
 from sonnx.operators.shared.xla_types import TYPES, xla_type
 from sonnx.operators.xla.call.callee import Callee, callee_of
 
@@ -65,9 +65,7 @@ def _fits(given: TensorType, wanted: TensorType) -> bool:
     if given.dtype is not wanted.dtype:
         return False
     one, other = given.extents, wanted.extents
-    if one is None or other is None:
-        return True
-    return len(one) == len(other) and all(a is None or a == b for a, b in zip(one, other, strict=True))
+    return one is None or other is None or alike(one, other)
 
 
 def _declared(call: Call) -> Broken | None:

@@ -6,7 +6,7 @@ from sonnx.model.call import Call, call
 from sonnx.model.operator import Contract, Operand
 from sonnx.model.rule import Broken, Predicate, Rule
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.shared.predicates import extents, one_of, same_type, show
+from sonnx.operators.shared.predicates import alike, extents, one_of, same_type, show
 from sonnx.operators.shared.xla_types import ORDERED, output_rules, xla_type
 
 _NAME = "xla.Clamp"
@@ -24,18 +24,13 @@ def _shape(bound: str) -> Predicate:
     def predicate(call: Call) -> Broken | None:
         operand, given = extents(call, "operand"), extents(call, bound)
         # A size that is open contradicts nothing.
-        if operand is None or given is None or given == () or _fits(given, operand):
+        if operand is None or given is None or given == () or alike(given, operand):
             return None
         return Broken(
             show(call, bound, "operand"), f"give `{bound}` the shape of `operand`, or make it a scalar"
         )
 
     return predicate
-
-
-def _fits(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:
-    pairs = zip(one, other, strict=False)
-    return len(one) == len(other) and all(a == b or a is None or b is None for a, b in pairs)
 
 
 def _bound_rules(bound: str) -> tuple[Rule, ...]:
