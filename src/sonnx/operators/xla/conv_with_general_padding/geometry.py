@@ -1,5 +1,7 @@
 """Shapes of the XLA convolutions, from types and attributes alone."""
 
+from collections.abc import Sequence
+
 from sonnx.model.call import Call
 from sonnx.operators.shared.convolution import Axis, output_sizes
 from sonnx.operators.shared.predicates import Extents, extents, integers, sizes, static
@@ -60,6 +62,20 @@ def resolved(
     return tuple(map(same_padding, base, kernel, strides))
 
 
+def along(
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    ends: Sequence[tuple[int, int]],
+    spread: Sequence[int],
+    taps: Sequence[int],
+) -> tuple[Axis, ...]:
+    """One axis for each spatial dimension: window, stride, padding, distances of elements and of taps."""
+    return tuple(
+        Axis(size, stride, tap, low, high, step)
+        for size, stride, (low, high), step, tap in zip(kernel, strides, ends, spread, taps, strict=True)
+    )
+
+
 def axes(call: Call) -> tuple[Axis, ...] | None:
     """How `rhs` slides along each spatial dimension; None where a rule is broken that it depends on."""
     if "axes" not in call.memo:
@@ -83,10 +99,7 @@ def _axes(call: Call) -> tuple[Axis, ...] | None:
         ends = resolved(str(padding), base, kernel, strides) if known else None
     if spread is None or taps is None or ends is None or len(ends) != len(kernel):
         return None
-    return tuple(
-        Axis(size, stride, tap, low, high, step)
-        for size, stride, tap, (low, high), step in zip(kernel, strides, taps, ends, spread, strict=True)
-    )
+    return along(kernel, strides, ends, spread, taps)
 
 
 def base_sizes(call: Call) -> tuple[int, ...] | None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from sonnx.numeric.arrays import Array, held_type, zero
 from sonnx.operators.shared.convolution import Axis, convolve
+from sonnx.operators.xla.conv_with_general_padding.geometry import LEADING, along
 
 
 def meaning(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> Mapping[str, Array]:
@@ -18,16 +19,13 @@ def meaning(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> Mappi
     return {"output": slide(X, W, sliding(W, attributes), attributes["accumulate"])}
 
 
-def sliding(W: Array, attributes: Mapping[str, Any]) -> list[Axis]:
+def sliding(W: Array, attributes: Mapping[str, Any]) -> tuple[Axis, ...]:
     """How the window slides along each spatial dimension."""
-    strides, taps, spread = (
-        list(map(int, attributes[name])) for name in ("window_strides", "rhs_dilation", "lhs_dilation")
+    strides, spread, taps = (
+        list(map(int, attributes[name])) for name in ("window_strides", "lhs_dilation", "rhs_dilation")
     )
     ends = [(int(low), int(high)) for low, high in attributes["padding"]]
-    return [
-        Axis(size, stride, tap, low, high, step)
-        for size, stride, tap, (low, high), step in zip(W.shape[2:], strides, taps, ends, spread, strict=True)
-    ]
+    return along(W.shape[LEADING:], strides, ends, spread, taps)
 
 
 def slide(X: Array, W: Array, axes: Sequence[Axis], accumulate: str) -> Array:
