@@ -5,7 +5,6 @@ Every name in the text is made here; names of the model stand in comments only, 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sonnx.model.graph import Constant, Function, Graph, Node
 from sonnx.model.inline import flatten
@@ -51,16 +50,16 @@ def stablehlo(graph: Graph) -> str:
 
 @dataclass
 class _Module:
-    """The functions that are called, written once for each list of argument types."""
+    """The functions that are called, each written once: a computation fixes the types of its arguments."""
 
     dialect: Dialect
     functions: Mapping[tuple[str, str, str], Function]
     texts: list[str] = field(default_factory=list)
-    written: dict[tuple[Any, ...], tuple[str, list[Tensor]]] = field(default_factory=dict)
+    written: dict[tuple[str, str, str], tuple[str, list[Tensor]]] = field(default_factory=dict)
 
     def callee(self, function: Function, arguments: Sequence[Tensor]) -> tuple[str, list[Tensor]]:
         """The name of a function in the module, and what it returns; it is written when first asked for."""
-        key = (function.key, *(argument.type for argument in arguments))
+        key = function.key
         if key not in self.written:
             block = Block()
             taken = {

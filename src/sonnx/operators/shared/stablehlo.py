@@ -285,11 +285,9 @@ def held_back(x: Tensor) -> Tensor:
     """The same for an operand that is known beforehand, where all others of its operation are so too.
 
     XLA would calculate the result while it compiles, and means something else then: it saturates integers in
-    convolutions, and takes -0, 1, 2, ... for a sequence that counts from +0. Floats are held back as bits,
-    lest subnormal numbers be flushed on the way.
+    convolutions, and takes -0, 1, 2, ... for a sequence that counts from +0.
     """
-    bits = bitcast(barrier(signed_bits(x)), x.dtype) if x.dtype in FORMATS else barrier(x)
-    return replace(bits, value=x.value)
+    return replace(barrier(x), value=x.value)
 
 
 def signed_bits(x: Tensor) -> Tensor:
