@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sonnx.check.graphs import check_graph
-from sonnx.engines import Engine, run_graph
+from sonnx.engines import CompiledGraph, Engine, compile_graph, run_graph
 from sonnx.evaluate.graphs import (
     DEFAULT_MEMORY,
     Accumulate,
@@ -72,21 +72,39 @@ class Graph(model.Graph):
         order: Order = "given",
         seed: int = 0,
         memory: int = DEFAULT_MEMORY,
+        threads: int = 1,
         watch: Callable[[Step], None] | None = None,
     ) -> dict[str, Array]:
         """Execute the model by its definitions: arrays by input name in, arrays by output name out.
 
         In the domain "ieee" every bit is specified, given the mode of accumulation; in "real" floats are
         lifted exactly and nothing is rounded. `watch` is called after every node with a Step. The engine
-        "xla" compiles the model with the real XLA instead (`sonnx[xla]`), which rounds sums in its own ways.
+        "native" gives the same bits with compiled kernels on `threads` threads; "xla" compiles the model with
+        the real XLA instead (`sonnx[xla]`), which rounds sums in its own ways.
 
         Raises RuleError where the model does not conform, InputError where an array is not what the model
-        takes, MemoryLimitError where the tensors would take more than `memory` bytes, and on XLA EngineError
-        where it is missing or refuses, ExportError where it has no such type.
+        takes, MemoryLimitError where the tensors would take more than `memory` bytes; CompilerError where a
+        C compiler fails; on XLA EngineError where it is missing or refuses, ExportError where it has no such
+        type.
         """
         settings = Settings(domain, accumulate, order, seed, memory)
         self._require_conforming()
-        return run_graph(self, inputs, settings, engine=engine, watch=watch)
+        return run_graph(self, inputs, settings, engine=engine, threads=threads, watch=watch)
+
+    def compile(
+        self, *, accumulate: Accumulate = "separate", threads: int = 1, memory: int = DEFAULT_MEMORY
+    ) -> CompiledGraph:
+        """Make the model ready to run often and fast: a callable from a dict of arrays to a dict of arrays.
+
+        Its results have the bits of `run`, whatever the number of threads. The first use of a kernel on a
+        machine compiles it, which takes about a second; it is kept for the next time. On a machine without a
+        C compiler the definitions are executed.
+
+        Raises RuleError where the model does not conform, MemoryLimitError where the tensors would take more
+        than `memory` bytes, CompilerError where a C compiler fails.
+        """
+        self._require_conforming()
+        return compile_graph(self, accumulate, threads=threads, memory=memory)
 
     def to_stablehlo(self) -> str:
         """The model as text of MLIR in the StableHLO dialect, for XLA's compilers.

@@ -7,6 +7,8 @@ from typing import Any
 
 from sonnx.model.call import Call
 from sonnx.model.dtype import DType
+from sonnx.model.kernel import KernelRequest, Kernels
+from sonnx.model.plain import AskPlain
 from sonnx.model.rule import Rule
 from sonnx.model.tensor_type import Dialect, TensorType
 
@@ -84,6 +86,8 @@ Meaning = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 # The same on tensors of a StableHLO function, to which it adds the operations that make the results. An
 # operand whose elements decide a shape comes as an array.
 Lowering = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
+# A node of given types → the compiled functions that execute it; None where there are none for it.
+AskKernels = Callable[[KernelRequest], Kernels | None]
 # The same arguments and the order of summation → a bound for every element, by output name.
 ErrorBound = Callable[[Mapping[str, Any], Mapping[str, Any], str], Mapping[str, Any]]
 
@@ -134,6 +138,8 @@ class Operator:
     """A contract together with what it means, how accurate that is, and what makes a call conform.
 
     `stablehlo` writes it for XLA; an operator that no graph holds as a node, or that is a call, has none.
+    `kernels` names compiled functions with the same bits; `fuses_clip` where they can limit at once.
+    `plain` is the C of one node, to be read and proved.
     """
 
     contract: Contract
@@ -141,6 +147,9 @@ class Operator:
     error_bound: ErrorBound
     amend: Amend = _nothing
     stablehlo: Lowering | None = None
+    kernels: AskKernels | None = None
+    fuses_clip: bool = False
+    plain: AskPlain | None = None
 
     @property
     def name(self) -> str:

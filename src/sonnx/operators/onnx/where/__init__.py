@@ -5,6 +5,7 @@ from sonnx.operators.onnx.where.accuracy import error_bound
 from sonnx.operators.onnx.where.amend import amend
 from sonnx.operators.onnx.where.contract import CONTRACT
 from sonnx.operators.onnx.where.meaning import meaning
+from sonnx.operators.onnx.where.plain import plain
 from sonnx.operators.onnx.where.stablehlo import lower
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, amend, stablehlo=lower)
+OPERATOR = Operator(CONTRACT, meaning, error_bound, amend, stablehlo=lower, plain=plain)

@@ -1,0 +1,79 @@
+"""What an operator asks of compiled kernels: which functions, on which buffers, in how many tasks.
+
+A kernel is a C function
+
+    void NAME_VARIANT(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+
+that does one of `tasks` independent pieces of work; tasks of one call may run in any order and on several
+threads, `rank` is the thread's number from 0. `operands` are the buffers of `reads`, then those of `writes`.
+`struct parameters` stands in the C source; every field is an int64_t, and all functions of one source share it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to compile a source: `name` ends the names of its functions, `macros` are defined for it."""
+
+    name: str
+    macros: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class KernelCall:
+    """A function of a C source under `operators/`, such as `onnx/clip/fast.c`, on buffers by name."""
+
+    source: str
+    function: str
+    variant: Variant
+    parameters: tuple[tuple[str, int], ...]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    tasks: int
+
+    @property
+    def symbol(self) -> str:
+        """The name that the linker knows."""
+        return f"{self.function}_{self.variant.name}"
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Memory that kernels need beside tensors; `per_thread` where each thread needs its own."""
+
+    name: str
+    dtype: DType
+    elements: int
+    per_thread: bool = False
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """What executes one node: calls in this order, and the memory they need in between."""
+
+    calls: tuple[KernelCall, ...]
+    scratch: tuple[Scratch, ...] = ()
+
+
+@dataclass(frozen=True)
+class KernelRequest:
+    """A node to be executed by kernels: tensor names by operand, types by tensor name.
+
+    `attributes` hold the mode of accumulation too. `clip` names the tensors with the bounds of a Clip that
+    follows and is to be done at once. `prefix` begins the names of scratch memory.
+    """
+
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    types: Mapping[str, TensorType]
+    attributes: Mapping[str, Any]
+    prefix: str
+    vector_bytes: int = 32
+    threads: int = 1
+    clip: tuple[str, str] | None = None

@@ -1,0 +1,259 @@
+"""Finds a C compiler and makes shared libraries with it, whatever it does: fail, hang or leave nothing."""
+
+import math
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from threading import TIMEOUT_MAX, Event, Lock, Timer
+from typing import IO
+
+from sonnx.report.text import cut, printable
+
+# None of these changes a bit of a result. The last word on arithmetic stands after what a user's own command
+# may say, and contraction after -fno-fast-math, which resets it. zig sanitizes unless told otherwise.
+_BEFORE = ("-std=c99", "-O3")
+_AFTER = (
+    *("-fno-fast-math", "-ffp-contract=off", "-fno-sanitize=all"),
+    *("-fPIC", "-shared", "-fvisibility=default", "-pthread"),
+)
+_LIBRARIES = ("-lm",)
+# How compilers spell "for this machine"; those that know neither compile for its architecture.
+_MACHINE = (("-march=native",), ("-mcpu=native",), ())
+FLAGS = (*_BEFORE, *_MACHINE[0], *_AFTER, *_LIBRARIES)
+
+# Variables by which flags, headers and libraries would get into a build, or files out of it, unseen by the
+# key of the cache. What a compiler needs to find its own parts (PATH, COMPILER_PATH, SDKROOT) stays.
+_IGNORED = frozenset(
+    {
+        *("CFLAGS", "CPPFLAGS", "LDFLAGS", "CCC_OVERRIDE_OPTIONS", "LD_RUN_PATH"),
+        *("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH"),
+        *("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "GCC_COMPARE_DEBUG"),
+    }
+)
+_NAMES = ("cc", "gcc", "clang")
+_SECONDS = 120.0
+_LAST_LINES = 12
+_LONGEST_LINE = 200
+_LONGEST_OUTPUT = 65536
+_ADVICE = "`--engine reference` works without a compiler"
+
+
+class CompilerError(RuntimeError):
+    """There is no compiler, or it does not do what it should; the text says which, and what to do."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A command that compiles C; `identity` changes when the program behind it does."""
+
+    command: tuple[str, ...]
+    identity: str
+
+
+def find_compiler() -> Compiler | None:
+    """The compiler of SONNX_CC, else of CC, else cc, gcc or clang, else that of the wheel ziglang, or None.
+
+    A variable that is empty counts as absent. Raises CompilerError where one names no program.
+    """
+    if os.name != "posix":
+        return None
+    for variable in ("SONNX_CC", "CC"):
+        if text := os.environ.get(variable, "").strip():
+            return _named(variable, text)
+    # A program that happens to lie in the current folder is not this machine's compiler.
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    path = os.pathsep.join(filter(os.path.isabs, folders))
+    found = next((program for name in _NAMES if (program := shutil.which(name, path=path))), None)
+    return _compiler((found,), Path(found)) if found else _zig()
+
+
+def _named(variable: str, text: str) -> Compiler:
+    try:
+        first, *others = shlex.split(text)
+    except ValueError as error:
+        raise CompilerError(f"{variable} cannot be read ({error}): {_shown(text)}") from None
+    program = shutil.which(first)
+    if program is None:
+        raise CompilerError(
+            f"{variable} names {_shown(first)}, and there is no such program: name a C compiler, "
+            f"or unset {variable}; {_ADVICE}"
+        )
+    # The compiler runs in a folder of its own.
+    program = os.path.abspath(program)
+    # With `ccache gcc` the second word is the one that may be replaced.
+    programs = [Path(found) for word in others if (found := shutil.which(word))]
+    return _compiler((program, *others), Path(program), *programs)
+
+
+def _zig() -> Compiler | None:
+    spec = find_spec("ziglang")
+    if spec is None or spec.origin is None or not sys.executable:
+        return None
+    program = Path(spec.origin).with_name("zig")
+    # -P: no module of the current folder stands in for the wheel.
+    command = (sys.executable, "-P", "-m", "ziglang", "cc")
+    return _compiler(command, program) if program.is_file() else None
+
+
+def _compiler(command: tuple[str, ...], *programs: Path) -> Compiler:
+    """Tell a program by what changes when it is replaced; asking for its version would cost a start."""
+    resolved = [path.resolve() for path in programs]
+    states = [(path, path.stat()) for path in resolved]
+    return Compiler(
+        command, repr([(os.fspath(path), state.st_size, state.st_mtime_ns) for path, state in states])
+    )
+
+
+def compile_library(
+    compiler: Compiler,
+    source: str,
+    macros: Sequence[tuple[str, str]],
+    target: Path,
+    *,
+    tools: Path | None = None,
+) -> None:
+    """Compile a C source into a shared library, which appears under its name whole or not at all.
+
+    It is readable by its owner alone. In the folder `tools`, if given, a compiler may keep parts of its own
+    for the next time. Raises CompilerError.
+    """
+    seconds = _timeout()
+    try:
+        # Beside the target: from there it can be moved in one step.
+        with tempfile.TemporaryDirectory(
+            prefix=".building-", dir=target.parent, ignore_cleanup_errors=True
+        ) as name:
+            private = Path(name)
+            (private / "kernel.c").write_text(source, encoding="utf-8")
+            definitions = tuple(f"-D{macro}={value}" for macro, value in macros)
+            _compile(compiler, definitions, private, tools or private / "tools", seconds)
+            library = private / "library.so"
+            library.chmod(0o600)
+            library.replace(target)
+    except OSError as error:
+        raise CompilerError(f"no kernel can be compiled: {printable(str(error))}; {_ADVICE}") from None
+
+
+def _timeout() -> float:
+    text = os.environ.get("SONNX_CC_TIMEOUT", "").strip()
+    if not text:
+        return _SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise CompilerError(f"SONNX_CC_TIMEOUT must be a number of seconds above 0, not {_shown(text)}")
+    return seconds
+
+
+def _compile(
+    compiler: Compiler, definitions: tuple[str, ...], private: Path, tools: Path, seconds: float
+) -> None:
+    files = ("kernel.c", "-o", "library.so")
+    for machine in _MACHINE:
+        command = (*compiler.command, *_BEFORE, *machine, *_AFTER, *definitions, *files, *_LIBRARIES)
+        code, said = _run(command, private, tools, seconds)
+        # Only a refusal of the flag itself is a reason to go on without it.
+        if not code or not machine or machine[0].partition("=")[0] not in said:
+            break
+    if code is None:
+        raise CompilerError(
+            _failure(command, f"did not end within {seconds:g} seconds and was stopped", said)
+        )
+    if code != 0:
+        how = f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"
+        raise CompilerError(_failure(command, how, said))
+    if not (private / "library.so").is_file():
+        raise CompilerError(_failure(command, "succeeded and left no library", said))
+
+
+_running: set[subprocess.Popen[bytes]] = set()
+_running_lock = Lock()
+
+
+def stop_compilers() -> None:
+    """End every compiler that this process has started and that still runs, with all its children."""
+    with _running_lock:
+        for process in _running:
+            _stop(process)
+
+
+def _run(command: tuple[str, ...], private: Path, tools: Path, seconds: float) -> tuple[int | None, str]:
+    """The exit code, or None where the time was over, and what the compiler said."""
+    environment = {name: value for name, value in os.environ.items() if name not in _IGNORED}
+    environment |= {
+        "LC_ALL": "C",
+        "TMPDIR": os.fspath(private),
+        "ZIG_LOCAL_CACHE_DIR": os.fspath(private / "zig"),
+        "ZIG_GLOBAL_CACHE_DIR": os.fspath(tools),
+    }
+    with (private / "said").open("w+b") as said:
+        with _started(command, private, environment, said) as process:
+            # Waiting without a limit wakes up at once; `wait(seconds)` would look twenty times a second.
+            late = Event()
+            timer = Timer(min(seconds, TIMEOUT_MAX), _give_up, [process, late])
+            timer.daemon = True
+            timer.start()
+            try:
+                code = process.wait()
+            finally:
+                timer.cancel()
+        said.seek(max(0, said.seek(0, os.SEEK_END) - _LONGEST_OUTPUT))
+        return None if late.is_set() else code, said.read().decode("utf-8", "replace")
+
+
+@contextmanager
+def _started(
+    command: tuple[str, ...], private: Path, environment: dict[str, str], said: IO[bytes]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in a group of its own, of which nothing is left running when it has to be given up."""
+    process = subprocess.Popen(
+        command,
+        cwd=private,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=said,
+        start_new_session=True,
+    )
+    with _running_lock:
+        _running.add(process)
+    try:
+        yield process
+    finally:
+        with _running_lock:
+            _running.discard(process)
+        _stop(process)
+        process.wait()
+
+
+def _give_up(process: subprocess.Popen[bytes], late: Event) -> None:
+    late.set()
+    _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    # Once it has been waited for, its number may be another's.
+    if process.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):  # it has ended meanwhile
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _failure(command: tuple[str, ...], how: str, said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()][-_LAST_LINES:]
+    shown = [f"  {printable(cut(line, _LONGEST_LINE))}" for line in lines]
+    return "\n".join([f"the C compiler {how}", f"  command: {_shown(shlex.join(command))}", *shown, _ADVICE])
+
+
+def _shown(text: str) -> str:
+    return printable(cut(text))

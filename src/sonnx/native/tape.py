@@ -1,0 +1,122 @@
+"""Steps ready to be executed: kernel calls with their operands as addresses, definitions in between."""
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sonnx.model.kernel import KernelCall
+from sonnx.native.cache import compile_all
+from sonnx.native.memory import address
+from sonnx.native.sources import kernel_source, runtime_source
+from sonnx.numeric.arrays import Array
+from sonnx.plan.program import Definition, Program, Step
+
+_LINE = 64  # bytes of `struct progress`
+
+
+class _Call(ctypes.Structure):
+    """`struct call` of runtime.c."""
+
+    _fields_ = (
+        ("run", ctypes.c_void_p),
+        ("parameters", ctypes.c_void_p),
+        ("operands", ctypes.c_void_p),
+        ("tasks", ctypes.c_int64),
+    )
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The compiled functions of a program by symbol, and the function that executes calls of them."""
+
+    functions: Mapping[str, int]
+    execute: Any
+
+
+def kernels(program: Program) -> Kernels:
+    """Compile what a program calls, unless it is at hand; raises CompilerError."""
+    calls = {step.symbol: step for step in (*program.once, *program.steps) if isinstance(step, KernelCall)}
+    sources = [(kernel_source(call.source), call.variant.macros) for call in calls.values()]
+    runtime, *libraries = compile_all([(runtime_source(), ()), *sources])
+    functions = {
+        symbol: ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
+        for symbol, library in zip(calls, libraries, strict=True)
+    }
+    execute = runtime.sonnx_execute
+    execute.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    execute.restype = None
+    return Kernels(functions, execute)
+
+
+class Tape:
+    """Steps on buffers of which some have their place for good and others are given for each run."""
+
+    def __init__(self, steps: Sequence[Step], kernels: Kernels, placed: Mapping[str, Array]) -> None:
+        """Write down all addresses that are known already."""
+        self._kernels = kernels
+        self._placed = placed
+        self._kept: list[Any] = []  # what the addresses lead to
+        self._open: dict[str, list[tuple[Any, int]]] = {}  # where the addresses of the others belong
+        self._parts: list[tuple[Any, int] | Definition] = []
+        addresses = {name: address(array) for name, array in placed.items()}
+        run: list[KernelCall] = []
+        for step in steps:
+            if isinstance(step, KernelCall):
+                run.append(step)
+                continue
+            self._add_calls(run, addresses)
+            self._parts.append(step)
+            run = []
+        self._add_calls(run, addresses)
+        most = max((part[1] for part in self._parts if isinstance(part, tuple)), default=0)
+        self._progress = np.zeros((most + 1) * _LINE, np.uint8)
+
+    def _add_calls(self, run: Sequence[KernelCall], addresses: Mapping[str, int]) -> None:
+        if not run:
+            return
+        calls = (_Call * len(run))()
+        for place, call in zip(calls, run, strict=True):
+            values = [value for _, value in call.parameters]
+            parameters = (ctypes.c_int64 * len(values))(*values)
+            names = (*call.reads, *call.writes)
+            operands = (ctypes.c_void_p * len(names))(*(addresses.get(name) for name in names))
+            for index, name in enumerate(names):
+                if name not in addresses:
+                    self._open.setdefault(name, []).append((operands, index))
+            place.run = self._kernels.functions[call.symbol]
+            place.parameters = ctypes.addressof(parameters)
+            place.operands = ctypes.addressof(operands)
+            place.tasks = call.tasks
+            self._kept += [parameters, operands]
+        self._kept.append(calls)
+        self._parts.append((ctypes.addressof(calls), len(run)))
+
+    def run(self, given: Mapping[str, Array], threads: int) -> dict[str, Array]:
+        """Execute all steps; answers the tensors that no memory was given for, which is text."""
+        for name, places in self._open.items():
+            where = address(given[name])
+            for operands, index in places:
+                operands[index] = where
+        text: dict[str, Array] = {}
+        for part in self._parts:
+            if isinstance(part, tuple):
+                self._kernels.execute(part[0], address(self._progress), part[1], threads)
+            else:
+                self._define(part, given, text)
+        return text
+
+    def _define(self, step: Definition, given: Mapping[str, Array], text: dict[str, Array]) -> None:
+        """Execute a definition and put its results where the program wants them."""
+        arrays = {**self._placed, **given, **text} if text else {**self._placed, **given}
+        with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
+            results = step.operator.meaning(
+                {operand: arrays[name] for operand, name in step.inputs.items()}, step.attributes
+            )
+        for operand, name in step.outputs.items():
+            if name in arrays:
+                arrays[name][...] = results[operand]
+            else:
+                text[name] = results[operand]

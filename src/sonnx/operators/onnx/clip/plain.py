@@ -1,0 +1,18 @@
+"""Clip as plain C: one flat loop (D-CLIP-1, D-CLIP-2)."""
+
+from math import prod
+
+from sonnx.model.dtype import DType
+from sonnx.model.plain import PlainKernel, PlainRequest
+
+
+def plain(request: PlainRequest) -> PlainKernel:
+    """Float16 is compared as float, which holds all of its values; what is kept are its own bits."""
+    limited = request.inputs["input"]
+    half = limited.dtype is DType.FLOAT16
+    return PlainKernel(
+        "onnx/clip/kernel.c",
+        {"count": prod(limited.sizes or ())},
+        flags={"HALF": half},
+        helpers=("float_of_half",) if half else (),
+    )

@@ -1,0 +1,199 @@
+/* Conv with pixels in the vector and channels broadcast. */
+#include "onnx/conv/fast.h"
+
+/* W and B -> the bias, then blocks of terms; a task is an output channel. In a block, tiles of channels
+   follow one another, and in a tile the weights of one term stand together: the order of use. */
+void KERNEL(conv_pack)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+{
+    const int64_t terms = p->channels * p->kernel_height * p->kernel_width;
+    const int64_t count = parts(p->rows);
+    const TYPE *const weights = (const TYPE *)operands[0] + least(task, p->outputs - 1) * terms;
+    SUM *const packed = operands[1 + p->biased];
+    int64_t part = 0;
+    (void)rank;
+    while (part + 1 < count && part_start(p->rows, part + 1) <= task) part++;
+    const int64_t start = part_start(p->rows, part), size = part_size(p->rows, part);
+    packed[task] = p->biased && task < p->outputs ? widened(((const TYPE *)operands[1])[task]) : 0;
+    for (int64_t k = 0; k < terms; k += p->block) {
+        const int64_t some = least(p->block, terms - k);
+        SUM *to = packed + p->rows * (1 + k) + start * some + (task - start);
+        for (int64_t i = 0; i < some; i++, to += size) *to = task < p->outputs ? widened(weights[k + i]) : 0;
+    }
+}
+
+/* A tile's `tall` channels through one block of terms; sums wait in `out` between blocks, which is exact. */
+INLINE void block_of_channels(const int tall, int64_t terms, const SUM *weights, const SUM *panel,
+                              const SUM *bias, SUM *out, int64_t pitch, const struct bounds *bounds)
+{
+    vector sums[TALL][2];
+    UNROLL
+    for (int j = 0; j < tall; j++) {
+        sums[j][0] = bias ? spread(bias[j]) : load(out + j * pitch);
+        sums[j][1] = bias ? sums[j][0] : load(out + j * pitch + LANES);
+    }
+    add_products(tall, terms, weights, panel, sums);
+    UNROLL
+    for (int j = 0; j < tall; j++) {
+#if !HALF
+        if (bounds) {
+            sums[j][0] = limited_vector(sums[j][0], bounds);
+            sums[j][1] = limited_vector(sums[j][1], bounds);
+        }
+#else
+        (void)bounds;
+#endif
+        store(out + j * pitch, sums[j][0]);
+        store(out + j * pitch + LANES, sums[j][1]);
+    }
+}
+
+/* Where the windows of a tile's pixels lie: vector v is read at from[v][0] in whole, or up to lane `turn`
+   there and from it on at from[v][1], or lane by lane. */
+struct places {
+    int64_t pixel, count;
+    int64_t from[2][2];
+    int64_t turn[2];
+    int turns; /* most line ends within one of the vectors: 0, 1, or 2 for several */
+    int64_t lanes[2 * VECTOR_BYTES / sizeof(SUM)];
+};
+
+INLINE struct places places_of(const struct parameters *p, int64_t pixel, int64_t pixels)
+{
+    struct places found;
+    found.pixel = pixel;
+    found.count = least(WIDE, pixels - pixel);
+    found.turns = 0;
+    for (int v = 0; v < 2; v++) {
+        const int64_t first = pixel + v * LANES;
+        const int64_t left = p->out_width - first % p->out_width;
+        found.from[v][0] = found.from[v][1] = window(p, first);
+        found.turn[v] = LANES;
+        if (first + LANES > pixels || left + p->out_width < LANES) {
+            found.turns = 2;
+        } else if (left < LANES) {
+            found.turn[v] = left;
+            found.from[v][1] = window(p, first + left) - left;
+            if (found.turns < 1) found.turns = 1;
+        }
+    }
+    if (found.turns == 2) {
+        for (int64_t lane = 0; lane < WIDE; lane++) found.lanes[lane] = window(p, least(pixel + lane, pixels - 1));
+    }
+    return found;
+}
+
+INLINE void one_term(const struct places *at, const int turns, const mask *masks, const SUM *from, SUM *panel)
+{
+    if (turns == 0) {
+        store(panel, load(from + at->from[0][0]));
+        store(panel + LANES, load(from + at->from[1][0]));
+    } else if (turns == 1) {
+        for (int v = 0; v < 2; v++) {
+            const vector before = load(from + at->from[v][0]), behind = load(from + at->from[v][1]);
+            store(panel + v * LANES, chosen(masks[v], before, behind));
+        }
+    } else {
+        for (int64_t lane = 0; lane < WIDE; lane++) panel[lane] = from[at->lanes[lane]];
+    }
+}
+
+/* The input's part in `terms` products of a tile, from term `first` on, in the order of use. */
+INLINE void pack_panel(const struct parameters *p, const struct places *at, const int turns,
+                       const int64_t *offsets, const SUM *image, int64_t first, int64_t terms, SUM *panel)
+{
+    const int64_t taps = p->kernel_height * p->kernel_width;
+    const SUM *from = image + first / taps * p->plane;
+    int64_t tap = first % taps;
+    mask masks[2] = {{0}, {0}};
+    for (int v = 0; v < 2; v++) {
+        for (int64_t lane = 0; lane < LANES; lane++) masks[v][lane] = lane < at->turn[v] ? -1 : 0;
+    }
+    while (terms > 0) {
+        const int64_t run = least(taps - tap, terms);
+        for (int64_t k = tap; k < tap + run; k++, panel += WIDE) {
+            one_term(at, turns, masks, from + offsets[k], panel);
+        }
+        terms -= run;
+        tap = 0;
+        from += p->plane;
+    }
+}
+
+/* One block of terms of one tile: the panel is packed, then all channels use it. */
+INLINE void block_of_tile(const struct parameters *p, const struct places *at, const int64_t *offsets,
+                          const SUM *image, const SUM *packed, int64_t first, int64_t terms, SUM *panel,
+                          SUM *out, int64_t pitch, const struct bounds *bounds)
+{
+    const SUM *weights = packed + p->rows * (1 + first);
+    const SUM *bias = first == 0 ? packed : NULL;
+    if (at->turns == 0) {
+        pack_panel(p, at, 0, offsets, image, first, terms, panel);
+    } else if (at->turns == 1) {
+        pack_panel(p, at, 1, offsets, image, first, terms, panel);
+    } else {
+        pack_panel(p, at, 2, offsets, image, first, terms, panel);
+    }
+    for (int64_t part = 0, count = parts(p->rows), row = 0; part < count; part++) {
+        const int64_t tall = part_size(p->rows, part);
+        const SUM *const start = bias ? bias + row : NULL;
+        SUM *const to = out + row * pitch;
+        if (tall == 6) {
+            block_of_channels(6, terms, weights, panel, start, to, pitch, bounds);
+        } else if (tall == 5) {
+            block_of_channels(5, terms, weights, panel, start, to, pitch, bounds);
+        } else {
+            block_of_channels(4, terms, weights, panel, start, to, pitch, bounds);
+        }
+        weights += tall * terms;
+        row += tall;
+    }
+}
+
+/* What waited in scratch memory, with its idle rows and lanes, goes to the output. */
+INLINE void deliver(const struct parameters *p, const SUM *sums, int64_t count, TYPE *out, int64_t pitch,
+                    const struct bounds *bounds)
+{
+    (void)bounds;
+    for (int64_t row = 0; row < p->outputs; row++) {
+        for (int64_t lane = 0; lane < count; lane++) {
+            const TYPE value = narrowed(sums[row * WIDE + lane]);
+#if HALF
+            out[row * pitch + lane] = p->clipped ? limited(value, bounds) : value;
+#else
+            out[row * pitch + lane] = value;
+#endif
+        }
+    }
+}
+
+/* padded X, packed weights (, bounds) -> Y, scratch, offsets; a task is some tiles of one image. */
+void KERNEL(conv_dense)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+{
+    const int64_t pixels = p->out_height * p->out_width, terms = p->channels * p->kernel_height * p->kernel_width;
+    const int64_t tiles = (pixels + WIDE - 1) / WIDE, tasks = (tiles + p->tiles - 1) / p->tiles;
+    const int64_t image = task / tasks, begin = task % tasks * p->tiles, end = least(begin + p->tiles, tiles);
+    const SUM *const padded = (const SUM *)operands[0] + image * p->channels * p->plane;
+    const SUM *const packed = operands[1];
+    const struct bounds bounds = bounds_of(p, operands, 2);
+    void *const *const results = operands + 2 + 2 * p->clipped;
+    TYPE *const out = (TYPE *)results[0] + image * p->outputs * pixels;
+    SUM *const panel = (SUM *)results[1] + rank * p->scratch, *const waiting = panel + p->block * WIDE;
+    int64_t *const offsets = (int64_t *)results[2] + rank * p->kernel_height * p->kernel_width;
+    tap_offsets(p, offsets);
+    for (int64_t first = 0; first < terms; first += p->block) {
+        const int64_t some = least(p->block, terms - first);
+        const struct bounds *const last = p->clipped && first + some == terms ? &bounds : NULL;
+        for (int64_t tile = begin; tile < end; tile++) {
+            const struct places at = places_of(p, tile * WIDE, pixels);
+#if !HALF
+            if (at.count == WIDE && p->rows == p->outputs) {
+                block_of_tile(p, &at, offsets, padded, packed, first, some, panel, out + at.pixel, pixels, last);
+                continue;
+            }
+#endif
+            SUM *const sums = waiting + (tile - begin) * p->rows * WIDE;
+            block_of_tile(p, &at, offsets, padded, packed, first, some, panel, sums, WIDE, last);
+            if (first + some == terms) deliver(p, sums, at.count, out + at.pixel, pixels, last);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+/* Conv with channels in the vector and pixels broadcast: for maps too small to fill vectors. */
+#include "onnx/conv/fast.h"
+
+/* W and B -> the bias, then blocks of terms in which tiles of WIDE channels follow one another; a task is an
+   output channel, idle ones included. */
+void KERNEL(conv_pack_swapped)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+{
+    const int64_t terms = p->channels * p->kernel_height * p->kernel_width;
+    const TYPE *const weights = (const TYPE *)operands[0] + least(task, p->outputs - 1) * terms;
+    SUM *const packed = operands[1 + p->biased];
+    (void)rank;
+    packed[task] = p->biased && task < p->outputs ? widened(((const TYPE *)operands[1])[task]) : 0;
+    for (int64_t k = 0; k < terms; k += p->block) {
+        const int64_t some = least(p->block, terms - k);
+        SUM *to = packed + p->rows * (1 + k) + task / WIDE * WIDE * some + task % WIDE;
+        for (int64_t i = 0; i < some; i++, to += WIDE) *to = task < p->outputs ? widened(weights[k + i]) : 0;
+    }
+}
+
+/* The pixels of a map in tiles: `pixels`, and idle ones where there are fewer than a tile needs. */
+INLINE int64_t columns(int64_t pixels)
+{
+    return pixels / parts(pixels) < 4 ? 4 * parts(pixels) : pixels;
+}
+
+/* padded X -> blocks of terms in which tiles of pixels follow one another; a task is a tile of an image. */
+void KERNEL(conv_pixels)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+{
+    const int64_t pixels = p->out_height * p->out_width, all = columns(pixels);
+    const int64_t taps = p->kernel_height * p->kernel_width, terms = p->channels * taps;
+    const int64_t image = task / parts(all), part = task % parts(all);
+    const int64_t start = part_start(all, part), size = part_size(all, part);
+    const SUM *const padded = (const SUM *)operands[0] + image * p->channels * p->plane;
+    SUM *const packed = (SUM *)operands[1] + image * terms * all;
+    int64_t *const offsets = (int64_t *)operands[2] + rank * taps;
+    int64_t at[TALL];
+    tap_offsets(p, offsets);
+    for (int64_t j = 0; j < TALL; j++) at[j] = window(p, least(start + least(j, size - 1), pixels - 1));
+    for (int64_t k = 0; k < terms; k += p->block) {
+        const int64_t some = least(p->block, terms - k);
+        SUM *to = packed + all * k + start * some;
+        int64_t tap = k % taps;
+        const SUM *from = padded + k / taps * p->plane;
+        for (int64_t i = 0; i < some; i++, to += size) {
+            for (int64_t j = 0; j < size; j++) to[j] = from[at[j] + offsets[tap]];
+            if (++tap == taps) {
+                tap = 0;
+                from += p->plane;
+            }
+        }
+    }
+}
+
+INLINE void block_of_pixels(const int tall, int64_t terms, const SUM *pixels, const SUM *weights,
+                            const SUM *bias, SUM *out)
+{
+    vector sums[TALL][2];
+    UNROLL
+    for (int j = 0; j < tall; j++) {
+        sums[j][0] = load(bias ? bias : out + j * WIDE);
+        sums[j][1] = load((bias ? bias : out + j * WIDE) + LANES);
+    }
+    add_products(tall, terms, pixels, weights, sums);
+    UNROLL
+    for (int j = 0; j < tall; j++) {
+        store(out + j * WIDE, sums[j][0]);
+        store(out + j * WIDE + LANES, sums[j][1]);
+    }
+}
+
+/* packed pixels, packed weights (, bounds) -> Y, scratch; a task is WIDE channels of an image. */
+void KERNEL(conv_swapped)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+{
+    const int64_t pixels = p->out_height * p->out_width, all = columns(pixels);
+    const int64_t terms = p->channels * p->kernel_height * p->kernel_width;
+    const int64_t image = task / (p->rows / WIDE), channel = task % (p->rows / WIDE) * WIDE;
+    const SUM *const packed = operands[1];
+    const struct bounds bounds = bounds_of(p, operands, 2);
+    void *const *const results = operands + 2 + 2 * p->clipped;
+    TYPE *const out = (TYPE *)results[0] + (image * p->outputs + channel) * pixels;
+    SUM *const sums = (SUM *)results[1] + rank * p->scratch;
+    for (int64_t k = 0; k < terms; k += p->block) {
+        const int64_t some = least(p->block, terms - k);
+        const SUM *const weights = packed + p->rows * (1 + k) + channel * some;
+        const SUM *const bias = k == 0 ? packed + channel : NULL;
+        const SUM *from = (const SUM *)operands[0] + image * terms * all + all * k;
+        SUM *to = sums;
+        for (int64_t part = 0; part < parts(all); part++) {
+            const int64_t tall = part_size(all, part);
+            if (tall == 6) {
+                block_of_pixels(6, some, from, weights, bias, to);
+            } else if (tall == 5) {
+                block_of_pixels(5, some, from, weights, bias, to);
+            } else {
+                block_of_pixels(4, some, from, weights, bias, to);
+            }
+            from += tall * some;
+            to += tall * WIDE;
+        }
+    }
+    for (int64_t j = 0; j < least(WIDE, p->outputs - channel); j++) {
+        for (int64_t pixel = 0; pixel < pixels; pixel++) {
+            const TYPE value = narrowed(sums[pixel * WIDE + j]);
+            out[j * pixels + pixel] = p->clipped ? limited(value, &bounds) : value;
+        }
+    }
+}

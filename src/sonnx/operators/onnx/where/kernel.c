@@ -1,0 +1,10 @@
+static void $function(void)
+{
+    for (int32_t i = 0; i < $count; i++) {
+        if ($condition[i] != 0) {
+            $output[i] = $X[i];
+        } else {
+            $output[i] = $Y[i];
+        }
+    }
+}

@@ -1,0 +1,10 @@
+"""Where as plain C: one flat loop that copies (D-WHERE-1, D-WHERE-2)."""
+
+from math import prod
+
+from sonnx.model.plain import PlainKernel, PlainRequest
+
+
+def plain(request: PlainRequest) -> PlainKernel:
+    """Every element type is moved alike."""
+    return PlainKernel("onnx/where/kernel.c", {"count": prod(request.outputs["output"].sizes or ())})

@@ -1,0 +1,55 @@
+/* Elements of TYPE, and a way to write many of them past the caches: a processor need not read a line of memory
+   that is overwritten as a whole, and what else the caches hold stays there. A kernel makes some lines of its
+   output in a small array, which the nearest cache holds, and then streams them. */
+#define STREAM_LINE 64
+#define STREAM_AHEAD 512
+
+/* Kernels that only move elements see them as integers of the same size. */
+typedef TYPE element __attribute__((may_alias));
+
+/* How many of `count` pieces, `size` elements each, come before the first that begins with a line: all of them
+   where none does. */
+INLINE int64_t stream_head(const element *to, int64_t size, int64_t count)
+{
+    const int64_t bytes = (int64_t)((0 - (uintptr_t)to) % STREAM_LINE);
+    const int64_t piece = size * (int64_t)sizeof(element);
+    const int64_t head = bytes % piece == 0 ? bytes / piece : count;
+    return head < count ? head : count;
+}
+
+/* Asks for `count` elements that will be read soon; beyond the end of an array that does nothing. */
+INLINE void stream_ask(const element *from, int64_t count)
+{
+    const uintptr_t there = (uintptr_t)from + STREAM_AHEAD;
+    for (int64_t i = 0; i < count * (int64_t)sizeof(element); i += STREAM_LINE) {
+        __builtin_prefetch((const void *)(there + (uintptr_t)i));
+    }
+}
+
+#if defined(__SSE2__)
+typedef long long stream_word __attribute__((vector_size(16), may_alias));
+
+INLINE void stream_store(stream_word *to, stream_word word)
+{
+#if defined(__clang__)
+    __builtin_nontemporal_store(word, to);
+#else
+    __builtin_ia32_movntdq(to, word);
+#endif
+}
+
+/* Such stores are not ordered with others: a task ends with this, so that other threads see its output. */
+INLINE void stream_end(void) { __builtin_ia32_sfence(); }
+#else
+typedef uint64_t stream_word __attribute__((may_alias));
+
+INLINE void stream_store(stream_word *to, stream_word word) { *to = word; }
+INLINE void stream_end(void) {}
+#endif
+
+/* Writes whole lines; both pointers stand at the beginning of one. */
+INLINE void stream(element *to, const element *from, int64_t count)
+{
+    const int64_t words = count * (int64_t)sizeof(element) / (int64_t)sizeof(stream_word);
+    for (int64_t i = 0; i < words; i++) stream_store((stream_word *)to + i, ((const stream_word *)from)[i]);
+}

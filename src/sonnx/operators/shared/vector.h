@@ -1,0 +1,79 @@
+/* Vectors of SUM, VECTOR_BYTES wide; SUM_BYTES is the size of SUM, FUSED how a product is added. */
+#if SUM_BYTES == 8
+typedef int64_t lane;
+#else
+typedef int32_t lane;
+#endif
+typedef SUM vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef lane mask __attribute__((vector_size(VECTOR_BYTES)));
+/* A vector anywhere in memory. */
+typedef SUM loose __attribute__((vector_size(VECTOR_BYTES), aligned(SUM_BYTES), may_alias));
+#define LANES ((int64_t)(VECTOR_BYTES / SUM_BYTES))
+
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/* Keeps a sum in its register: without this gcc moves some of them to memory and back at every term. */
+#if defined(__x86_64__) && (VECTOR_BYTES == 16 || (VECTOR_BYTES == 32 && defined(__AVX__)) || defined(__AVX512F__))
+#define HOLD(sum) __asm__("" : "+x"(sum))
+#elif defined(__aarch64__) && VECTOR_BYTES == 16
+#define HOLD(sum) __asm__("" : "+w"(sum))
+#else
+#define HOLD(sum) (void)0
+#endif
+
+INLINE vector load(const SUM *from) { return *(const loose *)from; }
+INLINE void store(SUM *to, vector value) { *(loose *)to = value; }
+/* Subtracting +0 keeps every number, -0 too. */
+INLINE vector spread(SUM value) { return value - (vector){0}; }
+/* The lanes of `yes` where a comparison held, else those of `no`. */
+INLINE vector chosen(mask where, vector yes, vector no)
+{
+    return (vector)(((mask)yes & where) | ((mask)no & ~where));
+}
+
+#if FUSED
+/* One rounding a lane, as fmaf and fma of C; the compilers' own names where they have vectors of it. */
+#if defined(__clang__) && defined(__has_builtin)
+#if __has_builtin(__builtin_elementwise_fma)
+#define FUSED_VECTOR(x, w, sum) __builtin_elementwise_fma(x, w, sum)
+#endif
+#elif defined(__FMA__) && VECTOR_BYTES == 16 && SUM_BYTES == 4
+#define FUSED_VECTOR(x, w, sum) __builtin_ia32_vfmaddps(x, w, sum)
+#elif defined(__FMA__) && VECTOR_BYTES == 16 && SUM_BYTES == 8
+#define FUSED_VECTOR(x, w, sum) __builtin_ia32_vfmaddpd(x, w, sum)
+#elif defined(__FMA__) && VECTOR_BYTES == 32 && SUM_BYTES == 4
+#define FUSED_VECTOR(x, w, sum) __builtin_ia32_vfmaddps256(x, w, sum)
+#elif defined(__FMA__) && VECTOR_BYTES == 32 && SUM_BYTES == 8
+#define FUSED_VECTOR(x, w, sum) __builtin_ia32_vfmaddpd256(x, w, sum)
+#elif defined(__AVX512F__) && VECTOR_BYTES == 64 && SUM_BYTES == 4
+#define FUSED_VECTOR(x, w, sum) __builtin_ia32_vfmaddps512_mask(x, w, sum, (unsigned short)-1, 4)
+#elif defined(__AVX512F__) && VECTOR_BYTES == 64 && SUM_BYTES == 8
+#define FUSED_VECTOR(x, w, sum) __builtin_ia32_vfmaddpd512_mask(x, w, sum, (unsigned char)-1, 4)
+#endif
+
+#if defined(FUSED_VECTOR)
+INLINE vector add_product(vector sum, vector x, vector w) { return FUSED_VECTOR(x, w, sum); }
+#else
+INLINE vector add_product(vector sum, vector x, vector w)
+{
+    for (int i = 0; i < (int)LANES; i++) {
+#if SUM_BYTES == 8
+        sum[i] = __builtin_fma(x[i], w[i], sum[i]);
+#else
+        sum[i] = __builtin_fmaf(x[i], w[i], sum[i]);
+#endif
+    }
+    return sum;
+}
+#endif
+#else
+INLINE vector add_product(vector sum, vector x, vector w)
+{
+    const vector product = x * w;
+    return sum + product;
+}
+#endif
