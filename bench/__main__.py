@@ -1,90 +1,83 @@
-"""Measure, print a table, keep the figures in build/bench.json."""
+"""Measure, print tables, keep the figures in build/bench.json and their picture beside it."""
 
+import argparse
+import importlib
 import json
-import platform
 import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
-import sonnx
-from bench.measure import interleaved, peak_memory
-from bench.subjects import PLAIN, facts, subjects
+from bench.engines.markdown import markdown
+from bench.engines.plot import MissingPackageError, plot
 
 OUTPUT = Path("build/bench.json")
+PARTS = {"reference": "bench.reference.report", "engines": "bench.engines.report"}
 
 
 def main() -> None:
-    console = Console(width=None if sys.stdout.isatty() else 110)
-    rows = []
-    for subject in track(subjects(), "measuring", console=console, disable=not sys.stdout.isatty()):
-        times = interleaved({"ours": subject.ours, "theirs": subject.theirs}, subject.rounds, subject.warm)
-        rows.append(
-            {
-                "subject": subject.name,
-                "against": subject.against,
-                "seconds": times["ours"].minimum,
-                "ratio": times["ours"].minimum / times["theirs"].minimum,
-                "ratio_of_medians": times["ours"].median / times["theirs"].median,
-                "bar": subject.bar,
-            }
-        )
-    report = {"machine": machine(), "rows": rows, "checks": checks()}
-    OUTPUT.parent.mkdir(exist_ok=True)
-    OUTPUT.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    show(console, report)
-
-
-def machine() -> dict[str, str]:
-    return {"processor": platform.machine(), "python": platform.python_version(), "numpy": np.__version__}
-
-
-def checks() -> list[dict[str, Any]]:
-    found = facts()
-    X, W, B = found["image"]
-    peak = peak_memory(lambda: sonnx.conv(X, W, B, **PLAIN))
-    same, asked = found["bits"]
-    return [
-        {
-            "check": "Conv 64 to 64: elements with the bits of the sequential sum",
-            "value": same,
-            "wanted": asked,
-        },
-        {"check": "Conv 16 to 16 exact: equal to Fraction", "value": found["exact"], "wanted": True},
-        {
-            "check": "Conv 64 to 64: memory / (X + Y), at most",
-            "value": round(peak / found["bytes"], 2),
-            "wanted": 4,
-        },
-    ]
-
-
-def show(console: Console, report: dict[str, Any]) -> None:
-    table = Table(title="time of sonnx / time of the other, interleaved in one run", title_justify="left")
-    for name in ("subject", "against"):
-        table.add_column(name)
-    for name in ("ms", "ratio", "of medians", "bar", "verdict"):
-        table.add_column(name, justify="right")
-    for row in report["rows"]:
-        bar = row["bar"]
-        verdict = "" if bar is None else ("ok" if row["ratio"] <= bar else "MISSED")
-        table.add_row(
-            row["subject"],
-            row["against"],
-            f"{row['seconds'] * 1e3:.1f}",
-            f"{row['ratio']:.3g}",
-            f"{row['ratio_of_medians']:.3g}",
-            "" if bar is None else f"{bar:g}",
-            verdict,
-        )
-    console.print(table)
-    for check in report["checks"]:
-        console.print(f"{check['check']}: {check['value']} (wanted {check['wanted']})", highlight=False)
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure ratios of times.")
+    parser.add_argument(
+        "part",
+        nargs="?",
+        choices=[*PARTS, "figures"],
+        help="measure one part alone; `figures` prints the last ones",
+    )
+    parser.add_argument(
+        "--only", default="", metavar="WORD", help="subjects with these letters in their name"
+    )
+    parser.add_argument("--rounds", type=int, metavar="N", help="measure so many rounds (default: enough)")
+    asked = parser.parse_args()
+    if asked.rounds is not None and asked.rounds < 1:
+        parser.error("--rounds needs at least 1")
+    if asked.part == "figures":
+        print_figures(parser)
+        return
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    measured: dict[str, Any] = {}
+    for name, module in PARTS.items():
+        if asked.part in (None, name):
+            part: Any = importlib.import_module(module)
+            found = part.measure(console, asked.only, asked.rounds)
+            if found["rows"]:
+                part.show(console, found)
+                measured[name] = found
+    if not measured:
+        parser.error(f"no subject has {asked.only!r} in its name")
+    _keep({**_kept(), **measured})
     console.print(f"kept in {OUTPUT}", highlight=False)
+    if "engines" in measured:
+        try:
+            for path in plot(measured["engines"], OUTPUT.parent):
+                console.print(f"drawn in {path}", highlight=False)
+        except MissingPackageError as error:
+            console.print(str(error), highlight=False)
+
+
+def print_figures(parser: argparse.ArgumentParser) -> None:
+    """The table of the page on speed, and the bars that were missed."""
+    report = _kept().get("engines")
+    if report is None:
+        parser.error(f"{OUTPUT} has no figures of engines; measure them first: python -m bench engines")
+    print(markdown(report))
+    for bar in report["bars"]:
+        if bar["verdict"] != "ok":
+            print(f"{bar['what']}: {bar['value']:.3f} ({bar['sense']} {bar['limit']:g}), {bar['verdict']}")
+
+
+def _kept() -> dict[str, Any]:
+    """What an earlier run of the other part left; each part names its own machine and date."""
+    try:
+        found = json.loads(OUTPUT.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {name: found[name] for name in PARTS if name in found}
+
+
+def _keep(report: dict[str, Any]) -> None:
+    OUTPUT.parent.mkdir(exist_ok=True)
+    OUTPUT.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

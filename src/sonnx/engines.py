@@ -21,7 +21,6 @@ from sonnx.native.compiler import find_compiler
 from sonnx.native.engine import Executable
 from sonnx.native.machine import vector_bytes
 from sonnx.numeric.arrays import Array, numpy_dtype
-from sonnx.numeric.environment import require_ieee
 from sonnx.plan.program import Program, program
 from sonnx.plan.slots import assign
 from sonnx.stablehlo import engine as xla
@@ -98,7 +97,6 @@ class CompiledGraph:
         if self._executable is None:
             return execute(self.graph, inputs, self._settings)
         arrays = inputs if self._fits(inputs) else require_inputs(self.graph.inputs, inputs, "ieee")
-        require_ieee()
         return self._executable.run(arrays)
 
     def _fits(self, inputs: Mapping[str, Any]) -> bool:

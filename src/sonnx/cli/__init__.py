@@ -228,6 +228,48 @@ def export(model: Path, output: Path, normalize: bool, dims: dict[str, int], mem
     sys.exit(export_model(model, output, dims if normalize else None, memory))
 
 
+@main.command(short_help="Write MODEL as a C project, for a target.")
+@_MODEL
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The folder of the project; it must be new or empty.",
+)
+@click.option(
+    "--accumulate",
+    type=click.Choice(["separate", "fused"]),
+    default="separate",
+    show_default=True,
+    help="How sums are rounded: after each product and each addition, or once for both.",
+)
+@click.option(
+    "--kernels",
+    type=click.Choice(["plain", "fast"]),
+    default="plain",
+    show_default=True,
+    help="C to be read and proved, or C with vector extensions of gcc and clang.",
+)
+@click.option("--normalize", is_flag=True, help="Make the model conform first, as `sonnx normalize` does.")
+@_DIMS
+@_MEMORY
+def emit(model: Path, memory: int | None, **options: Any) -> None:
+    """Write MODEL to DIR as a project in C99 that computes the specified bits.
+
+    The project has a function per node, the weights, and a test whose vectors come from the definitions:
+    `make test` in DIR compiles it, with any CC and CFLAGS, and compares every bit. A model outside the
+    profile is refused with its findings and exit code 1, and nothing is written; what cannot be read, emitted
+    or written at all has exit code 2.
+    """
+    from sonnx.cli.emitting import EmitOptions, emit_model  # noqa: PLC0415  see above
+
+    if options["dims"] and not options["normalize"]:
+        raise click.UsageError("--dim changes the model; say --normalize too")
+    sys.exit(emit_model(model, EmitOptions(memory=memory, **options)))
+
+
 @main.command()
 @_MODEL
 @click.option(

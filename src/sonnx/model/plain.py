@@ -1,8 +1,8 @@
 """What an operator's folder says of the plain C of one node: a template and what fills it.
 
 A template is C in which `$name` stands for a text and `//if NAME`, `//else`, `//end` on lines of their own
-ask for a flag. The emitter itself gives `$function`, the names of operands and scratch arrays, and `$element`, the
-C type of the output.
+ask for a flag. The emitter itself gives `$function`, the names of operands and scratch arrays, and
+`$element`, the C type of the output.
 """
 
 from collections.abc import Callable, Mapping

@@ -20,6 +20,7 @@ from threading import Lock
 from time import time
 
 from sonnx.native.compiler import (
+    ADVICE,
     FLAGS,
     Compiler,
     CompilerError,
@@ -125,7 +126,7 @@ def _required_compiler() -> Compiler:
     if compiler is None:
         raise CompilerError(
             "there is no C compiler: install one (cc, gcc, clang, or pip install 'sonnx[zig]') or name it in "
-            "SONNX_CC; `--engine reference` works without a compiler"
+            f"SONNX_CC; {ADVICE}"
         )
     return compiler
 
@@ -184,7 +185,7 @@ def _made(key: str, source: str, macros: Macros, compiler: Compiler) -> ctypes.C
     except (_UnfitError, OSError) as error:
         raise CompilerError(
             f"a kernel that {printable(compiler.command[0])} was to make cannot be loaded: "
-            f"{printable(str(error))}; `--engine reference` works without a compiler"
+            f"{printable(str(error))}; {ADVICE}"
         ) from None
 
 
@@ -209,7 +210,7 @@ def _write(target: Path, content: bytes) -> None:
             file.write(content)
         os.replace(name, target)
     except BaseException:
-        os.unlink(name)
+        Path(name).unlink(missing_ok=True)
         raise
 
 

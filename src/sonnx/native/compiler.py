@@ -44,7 +44,7 @@ _SECONDS = 120.0
 _LAST_LINES = 12
 _LONGEST_LINE = 200
 _LONGEST_OUTPUT = 65536
-_ADVICE = "`--engine reference` works without a compiler"
+ADVICE = "`--engine reference` works without a compiler"
 
 
 class CompilerError(RuntimeError):
@@ -85,7 +85,7 @@ def _named(variable: str, text: str) -> Compiler:
     if program is None:
         raise CompilerError(
             f"{variable} names {_shown(first)}, and there is no such program: name a C compiler, "
-            f"or unset {variable}; {_ADVICE}"
+            f"or unset {variable}; {ADVICE}"
         )
     # The compiler runs in a folder of its own.
     program = os.path.abspath(program)
@@ -140,7 +140,7 @@ def compile_library(
             library.chmod(0o600)
             library.replace(target)
     except OSError as error:
-        raise CompilerError(f"no kernel can be compiled: {printable(str(error))}; {_ADVICE}") from None
+        raise CompilerError(f"no kernel can be compiled: {printable(str(error))}; {ADVICE}") from None
 
 
 def _timeout() -> float:
@@ -252,7 +252,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def _failure(command: tuple[str, ...], how: str, said: str) -> str:
     lines = [line for line in said.splitlines() if line.strip()][-_LAST_LINES:]
     shown = [f"  {printable(cut(line, _LONGEST_LINE))}" for line in lines]
-    return "\n".join([f"the C compiler {how}", f"  command: {_shown(shlex.join(command))}", *shown, _ADVICE])
+    return "\n".join([f"the C compiler {how}", f"  command: {_shown(shlex.join(command))}", *shown, ADVICE])
 
 
 def _shown(text: str) -> str:

@@ -12,6 +12,7 @@ from sonnx.native.cache import compile_all
 from sonnx.native.memory import address
 from sonnx.native.sources import kernel_source, runtime_source
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.environment import NotIeeeError, require_ieee
 from sonnx.plan.program import Definition, Program, Step
 
 _LINE = 64  # bytes of `struct progress`
@@ -47,7 +48,7 @@ def kernels(program: Program) -> Kernels:
     }
     execute = runtime.sonnx_execute
     execute.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-    execute.restype = None
+    execute.restype = ctypes.c_int
     return Kernels(functions, execute)
 
 
@@ -103,7 +104,9 @@ class Tape:
         text: dict[str, Array] = {}
         for part in self._parts:
             if isinstance(part, tuple):
-                self._kernels.execute(part[0], address(self._progress), part[1], threads)
+                if not self._kernels.execute(part[0], address(self._progress), part[1], threads):
+                    require_ieee()
+                    raise NotIeeeError("a thread of this process does not compute as IEEE 754 says")
             else:
                 self._define(part, given, text)
         return text

@@ -12,8 +12,10 @@ typedef SUM loose __attribute__((vector_size(VECTOR_BYTES), aligned(SUM_BYTES), 
 
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
+#define UNROLL_LOOP _Pragma("unroll 4")
 #else
 #define UNROLL _Pragma("GCC unroll 8")
+#define UNROLL_LOOP _Pragma("GCC unroll 4")
 #endif
 
 /* Keeps a sum in its register: without this gcc moves some of them to memory and back at every term. */
@@ -25,6 +27,9 @@ typedef SUM loose __attribute__((vector_size(VECTOR_BYTES), aligned(SUM_BYTES), 
 #define HOLD(sum) (void)0
 #endif
 
+/* Keeps a loop with the counter `number` as it is written. */
+#define ONE_BY_ONE(number) __asm__("" : "+r"(number))
+
 INLINE vector load(const SUM *from) { return *(const loose *)from; }
 INLINE void store(SUM *to, vector value) { *(loose *)to = value; }
 /* Subtracting +0 keeps every number, -0 too. */
@@ -34,6 +39,28 @@ INLINE vector chosen(mask where, vector yes, vector no)
 {
     return (vector)(((mask)yes & where) | ((mask)no & ~where));
 }
+
+/* Every other lane of two vectors, from the first or the second on. */
+#if VECTOR_BYTES / SUM_BYTES == 2
+#define EVENS 0, 2
+#define ODDS 1, 3
+#elif VECTOR_BYTES / SUM_BYTES == 4
+#define EVENS 0, 2, 4, 6
+#define ODDS 1, 3, 5, 7
+#elif VECTOR_BYTES / SUM_BYTES == 8
+#define EVENS 0, 2, 4, 6, 8, 10, 12, 14
+#define ODDS 1, 3, 5, 7, 9, 11, 13, 15
+#else
+#define EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define ODDS 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#endif
+#if defined(__clang__)
+INLINE vector evens(vector a, vector b) { return __builtin_shufflevector(a, b, EVENS); }
+INLINE vector odds(vector a, vector b) { return __builtin_shufflevector(a, b, ODDS); }
+#else
+INLINE vector evens(vector a, vector b) { return __builtin_shuffle(a, b, (mask){EVENS}); }
+INLINE vector odds(vector a, vector b) { return __builtin_shuffle(a, b, (mask){ODDS}); }
+#endif
 
 #if FUSED
 /* One rounding a lane, as fmaf and fma of C; the compilers' own names where they have vectors of it. */

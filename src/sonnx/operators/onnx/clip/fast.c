@@ -3,8 +3,9 @@
 #include "shared/half.h"
 #include "shared/stream.h"
 
-/* Elements between two reads and writes of memory: few enough to stay in registers. */
-#define PART (256 / (int64_t)sizeof(element))
+/* What is done between reading and writing memory: little enough to stay in registers. */
+#define PART_BYTES 256
+#define PART (PART_BYTES / (int64_t)sizeof(element))
 
 struct parameters {
     int64_t elements;
@@ -43,7 +44,7 @@ void KERNEL(clip)(const struct parameters *p, void *const *operands, int64_t tas
     (void)rank;
     int64_t done = 0;
     if (p->streamed) {
-        element part[PART] __attribute__((aligned(STREAM_LINE)));
+        element part[PART] __attribute__((aligned(PART_BYTES)));
         done = stream_head(to, 1, count);
         limit(to, from, done, min, max);
         for (; count - done >= PART; done += PART) {

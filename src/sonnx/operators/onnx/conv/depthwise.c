@@ -1,78 +1,152 @@
 /* Conv with one kernel a channel. */
 #include "onnx/conv/fast.h"
 
-/* `tall` lines of `wide` vectors of outputs, from the window at `from` on. */
-INLINE void depthwise_tile(const struct parameters *p, const int tall, const int wide, const SUM *from,
-                           const int64_t *offsets, const SUM *weights, SUM bias, SUM *out, int64_t pitch)
+/* One channel: where a strip of its padded plane begins, its kernel and bias, and what limits Y. */
+struct channel {
+    const SUM *strip;
+    const int64_t *offsets; /* of taps, in the strip */
+    const SUM *weights;
+    SUM bias;
+    struct bounds bounds;
+};
+
+/* The first `count` lanes of `tall` lines of sums, as elements of Y: what is no whole vector, or has to be
+   rounded. */
+static void deliver(const struct parameters *p, const struct channel *c, int tall, const vector *sums,
+                    int64_t count, TYPE *out)
+{
+    for (int i = 0; i < tall; i++) {
+        SUM lanes[VECTOR_BYTES / SUM_BYTES];
+        store(lanes, sums[i]);
+        for (int64_t j = 0; j < count; j++) {
+            const TYPE value = narrowed(lanes[j]);
+            out[i * p->out_width + j] = p->clipped ? limited(value, &c->bounds) : value;
+        }
+    }
+}
+
+/* `tall` lines of a vector of sums, whose first window begins at `from`. */
+INLINE void add_taps(const struct parameters *p, const struct channel *c, const int tall, const SUM *from,
+                     vector *sums)
 {
     const int64_t taps = p->kernel_height * p->kernel_width, down = p->stride_height * p->row;
-    vector sums[4][2];
-    UNROLL
-    for (int i = 0; i < tall; i++) {
-        UNROLL
-        for (int v = 0; v < wide; v++) sums[i][v] = spread(bias);
-    }
     for (int64_t tap = 0; tap < taps; tap++) {
-        const vector weight = spread(weights[tap]);
-        const SUM *const at = from + offsets[tap];
+        const vector weight = spread(c->weights[tap]);
+        const SUM *const at = from + c->offsets[tap];
         UNROLL
         for (int i = 0; i < tall; i++) {
+            sums[i] = add_product(sums[i], load(at + i * down), weight);
+            HOLD(sums[i]);
+        }
+    }
+}
+
+/* The same for kernels of 3 x 3: what one line of the input gives to several lines of Y is read once. Lines of
+   the input come in their order, so each sum keeps its own. */
+INLINE void add_3x3(const int tall, const int stride, const SUM *const from[3], int64_t row,
+                    const vector weights[9], vector *sums)
+{
+    UNROLL
+    for (int line = 0; line < (tall - 1) * stride + 3; line++) {
+        UNROLL
+        for (int column = 0; column < 3; column++) {
+            vector x = load(from[column] + line * row);
+            HOLD(x);
             UNROLL
-            for (int v = 0; v < wide; v++) {
-                sums[i][v] = add_product(sums[i][v], load(at + i * down + v * LANES), weight);
+            for (int i = 0; i < tall; i++) {
+                const int tap = line - i * stride;
+                if (tap < 0 || tap >= 3) continue;
+                sums[i] = add_product(sums[i], x, weights[3 * tap + column]);
+                HOLD(sums[i]);
             }
         }
     }
-    UNROLL
-    for (int i = 0; i < tall; i++) {
-        UNROLL
-        for (int v = 0; v < wide; v++) store(out + i * pitch + v * LANES, sums[i][v]);
-    }
 }
 
-/* `tall` lines of outputs into a strip of scratch memory whose lines are whole vectors. */
-INLINE void depthwise_lines(const struct parameters *p, const int tall, const SUM *from, const int64_t *offsets,
-                            const SUM *weights, SUM bias, SUM *strip, int64_t pitch)
+/* The sums of `tall` lines of a vector of outputs; `stride` is known where there is a way for it, else 0. */
+INLINE void add_all(const struct parameters *p, const struct channel *c, const int tall, const int stride,
+                    const SUM *const from[3], vector weights[9], vector *sums)
 {
-    int64_t column = 0;
-    for (; column + WIDE <= pitch; column += WIDE) {
-        depthwise_tile(p, tall, 2, from + column, offsets, weights, bias, strip + column, pitch);
-    }
-    for (; column < pitch; column += LANES) {
-        depthwise_tile(p, tall, 1, from + column, offsets, weights, bias, strip + column, pitch);
+    UNROLL
+    for (int i = 0; i < tall; i++) sums[i] = spread(c->bias);
+    if (stride) {
+        UNROLL
+        for (int tap = 0; tap < 8; tap++) HOLD(weights[tap]);
+        HOLD(weights[8]);
+        add_3x3(tall, stride, from, p->row, weights, sums);
+    } else {
+        add_taps(p, c, tall, from[0], sums);
     }
 }
 
-/* X, W (, B) (, bounds) -> Y, scratch, offsets; a task is a channel of an image. */
+/* `tall` lines of outputs. */
+INLINE void lines(const struct parameters *p, const struct channel *c, const int tall, const int stride,
+                  const SUM *from, TYPE *out)
+{
+    const int64_t width = p->out_width;
+    const SUM *at[3] = {from, from + c->offsets[stride ? 1 : 0], from + c->offsets[stride ? 2 : 0]};
+    vector weights[9], sums[4];
+    int64_t column = 0;
+    for (int tap = 0; tap < 9; tap++) weights[tap] = spread(stride ? c->weights[tap] : 0);
+#if !HALF
+    for (; column + LANES <= width; column += LANES) {
+        add_all(p, c, tall, stride, at, weights, sums);
+        UNROLL
+        for (int i = 0; i < tall; i++) {
+            store(out + i * width + column, p->clipped ? limited_vector(sums[i], &c->bounds) : sums[i]);
+        }
+        for (int j = 0; j < 3; j++) at[j] += LANES;
+    }
+#endif
+    for (; column < width; column += LANES) {
+        add_all(p, c, tall, stride, at, weights, sums);
+        deliver(p, c, tall, sums, least(LANES, width - column), out + column);
+        for (int j = 0; j < 3; j++) at[j] += LANES;
+    }
+}
+
+/* `count` lines of outputs; `stride` is known where there is a way for it, else 0. */
+INLINE void strip(const struct parameters *p, const struct channel *c, const int stride, int64_t count, TYPE *out)
+{
+    int64_t line = 0;
+    const int64_t down = p->stride_height * p->row;
+    for (; line + 4 <= count; line += 4) {
+        lines(p, c, 4, stride, c->strip + line * down, out + line * p->out_width);
+    }
+    for (; line < count; line++) lines(p, c, 1, stride, c->strip + line * down, out + line * p->out_width);
+}
+
+/* X, W (, B) (, bounds) -> Y, scratch, offsets; a task is a channel of an image. It is padded and done strip by
+   strip, so that a strip stays in the cache nearest to the processor. */
 void KERNEL(conv_depthwise)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t taps = p->kernel_height * p->kernel_width, channel = task % p->channels;
-    const struct bounds bounds = bounds_of(p, operands, 2 + p->biased);
+    const TYPE *const image = (const TYPE *)operands[0] + task * p->height * p->width;
+    const TYPE *const given = (const TYPE *)operands[1] + channel * taps;
     void *const *const results = operands + 2 + p->biased + 2 * p->clipped;
-    TYPE *out = (TYPE *)results[0] + task * p->out_height * p->out_width;
-    SUM *const padded = (SUM *)results[1] + rank * p->scratch;
-    SUM *const weights = padded + p->plane, *const strip = weights + taps;
+    TYPE *const out = (TYPE *)results[0] + task * p->out_height * p->out_width;
+    SUM *const weights = (SUM *)results[1] + rank * p->scratch, *const padded = weights + taps;
     int64_t *const offsets = (int64_t *)results[2] + rank * taps;
-    const int64_t pitch = (p->out_width + LANES - 1) / LANES * LANES;
-    const SUM bias = p->biased ? widened(((const TYPE *)operands[2])[channel]) : 0;
+    const struct channel c = {
+        .strip = padded,
+        .offsets = offsets,
+        .weights = weights,
+        .bias = p->biased ? widened(((const TYPE *)operands[2])[channel]) : 0,
+        .bounds = bounds_of(p, operands, 2 + p->biased),
+    };
+    const int small = p->kernel_height == 3 && p->kernel_width == 3 && p->dilation_height == 1;
     tap_offsets(p, offsets);
-    for (int64_t tap = 0; tap < taps; tap++) weights[tap] = widened(((const TYPE *)operands[1])[channel * taps + tap]);
-    pad_plane(p, (const TYPE *)operands[0] + task * p->height * p->width, padded);
-    for (int64_t line = 0; line < p->out_height;) {
-        const SUM *const from = padded + line * p->stride_height * p->row;
-        const int64_t tall = p->out_height - line >= 4 ? 4 : 1;
-        if (tall == 4) {
-            depthwise_lines(p, 4, from, offsets, weights, bias, strip, pitch);
+    for (int64_t tap = 0; tap < taps; tap++) weights[tap] = widened(given[tap]);
+    for (int64_t line = 0; line < p->out_height; line += p->tiles) {
+        const int64_t count = least(p->tiles, p->out_height - line), begin = line * p->stride_height;
+        const int64_t end = begin + (count - 1) * p->stride_height + (p->kernel_height - 1) * p->dilation_height + 1;
+        pad_lines(p, image, begin, end, padded, p->phase);
+        if (small && p->stride_height == 1) {
+            strip(p, &c, 1, count, out + line * p->out_width);
+        } else if (small && p->stride_height == 2) {
+            strip(p, &c, 2, count, out + line * p->out_width);
         } else {
-            depthwise_lines(p, 1, from, offsets, weights, bias, strip, pitch);
+            strip(p, &c, 0, count, out + line * p->out_width);
         }
-        for (int64_t i = 0; i < tall; i++, out += p->out_width) {
-            if (p->clipped) {
-                for (int64_t j = 0; j < p->out_width; j++) out[j] = limited(narrowed(strip[i * pitch + j]), &bounds);
-            } else {
-                for (int64_t j = 0; j < p->out_width; j++) out[j] = narrowed(strip[i * pitch + j]);
-            }
-        }
-        line += tall;
     }
 }

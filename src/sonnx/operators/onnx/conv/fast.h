@@ -69,43 +69,97 @@ INLINE vector limited_vector(vector value, const struct bounds *bounds)
 
 /* --- the input with its padding ------------------------------------------------------------------------ */
 
-/* Writes one line of the padded input, phase by phase: element j of phase f is column j * stride + f. */
-INLINE void pad_line(const struct parameters *p, const TYPE *line, SUM *padded)
+INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+INLINE int64_t between(int64_t low, int64_t value, int64_t high)
 {
-    for (int64_t f = 0; f < p->stride_width; f++) {
-        SUM *const to = padded + f * p->phase;
-        /* The first element of the phase that lies in the line, and the first one after the line. */
-        int64_t first = (p->pad_left - f + p->stride_width - 1) / p->stride_width;
-        int64_t after = (p->pad_left + p->width - f + p->stride_width - 1) / p->stride_width;
-        if (first < 0) first = 0;
-        if (first > p->row) first = p->row;
-        if (after < first) after = first;
-        if (after > p->row) after = p->row;
-        for (int64_t j = 0; j < first; j++) to[j] = 0;
-        const TYPE *const from = line + f - p->pad_left;
-        if (p->stride_width == 1) {
-            for (int64_t j = first; j < after; j++) to[j] = widened(from[j]);
-        } else {
-            for (int64_t j = first; j < after; j++) to[j] = widened(from[j * p->stride_width]);
-        }
-        for (int64_t j = after; j < p->row; j++) to[j] = 0;
+    return value < low ? low : value > high ? high : value;
+}
+
+/* A phase of a line of the padded input: element j is column j * stride + f of it. Those from `first` up to
+   `after` lie in the image, where `from` leads if j is 0. */
+struct phase {
+    int64_t first, after;
+};
+
+INLINE struct phase phase_of(const struct parameters *p, int64_t f)
+{
+    const int64_t stride = p->stride_width;
+    const int64_t first = between(0, (p->pad_left - f + stride - 1) / stride, p->row);
+    const int64_t after = between(first, (p->pad_left + p->width - f + stride - 1) / stride, p->row);
+    return (struct phase){first, after};
+}
+
+/* Zeros at an end of a line: mostly one or two, too few for the call that a compiler would make of this. */
+INLINE void zeros(SUM *to, int64_t begin, int64_t end)
+{
+    for (int64_t j = begin; j < end; j++) {
+        to[j] = 0;
+        ONE_BY_ONE(j);
     }
 }
 
-INLINE void pad_plane(const struct parameters *p, const TYPE *image, SUM *padded)
+/* Elements `begin` up to `end` of a phase, zeros where it does not lie in the image. */
+INLINE void pad_phase(const struct phase *ph, const TYPE *from, int64_t stride, int64_t begin, int64_t end, SUM *to)
 {
-    for (int64_t i = 0; i < p->padded_height; i++) {
-        const int64_t line = i - p->pad_top;
-        if (line >= 0 && line < p->height) {
-            pad_line(p, image + line * p->width, padded + i * p->row);
-        } else {
-            for (int64_t f = 0; f < p->stride_width; f++) {
-                for (int64_t j = 0; j < p->row; j++) padded[f * p->phase + i * p->row + j] = 0;
+    const int64_t first = between(begin, ph->first, end), after = between(first, ph->after, end);
+    zeros(to, begin, first);
+    if (stride == 1) { /* which the compiler has vectors for */
+        for (int64_t j = first; j < after; j++) to[j] = widened(from[j]);
+    } else {
+        for (int64_t j = first; j < after; j++) to[j] = widened(from[j * stride]);
+    }
+    zeros(to, after, end);
+}
+
+#if !HALF
+/* Both phases of a line at a stride of 2, from `begin` up to `end`, which all lie in the image; answers how far it
+   came: a line shorter than a vector is left. */
+INLINE int64_t split(const TYPE *from, int64_t begin, int64_t end, SUM *even, SUM *odd)
+{
+    if (end - begin < LANES) return begin;
+    for (int64_t j = begin; j < end; j += LANES) {
+        const int64_t at = least(j, end - LANES); /* the last vector may overlap the one before */
+        const vector a = load(from + 2 * at), b = load(from + 2 * at + LANES);
+        store(even + at, evens(a, b));
+        store(odd + at, odds(a, b));
+    }
+    return end;
+}
+#endif
+
+/* Lines `begin` up to `end` of the padded input; phases lie `phase` apart. */
+INLINE void pad_lines(const struct parameters *p, const TYPE *image, int64_t begin, int64_t end, SUM *padded,
+                      int64_t phase)
+{
+    const int64_t stride = p->stride_width;
+    for (int64_t f = 0; f < stride; f++) {
+        const struct phase ph = phase_of(p, f), next = phase_of(p, f + 1);
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t line = i - p->pad_top;
+            SUM *const to = padded + f * phase + (i - begin) * p->row;
+            const TYPE *const from = image + line * p->width + f - p->pad_left;
+            if (line < 0 || line >= p->height) {
+                for (int64_t j = 0; j < p->row; j++) to[j] = 0;
+#if !HALF
+                if (stride == 2) {
+                    for (int64_t j = 0; j < p->row; j++) to[phase + j] = 0;
+                }
+            } else if (stride == 2) {
+                const int64_t first = ph.first > next.first ? ph.first : next.first;
+                const int64_t done = split(from, first, least(ph.after, next.after), to, to + phase);
+                pad_phase(&ph, from, stride, 0, first, to);
+                pad_phase(&next, from + 1, stride, 0, first, to + phase);
+                pad_phase(&ph, from, stride, done, p->row, to);
+                pad_phase(&next, from + 1, stride, done, p->row, to + phase);
+#endif
+            } else {
+                pad_phase(&ph, from, stride, 0, p->row, to);
             }
         }
+#if !HALF
+        if (stride == 2) return;
+#endif
     }
-    /* Vectors may read on behind the last line; what they read there reaches no output. */
-    for (int64_t j = p->stride_width * p->phase; j < p->plane; j++) padded[j] = 0;
 }
 
 /* Where in the padded input the tap (line, column) of the kernel lies, from where tap (0, 0) lies. */
@@ -142,13 +196,14 @@ INLINE int64_t part_start(int64_t count, int64_t part)
     return part * (count / parts(count)) + (part < larger ? part : larger);
 }
 
-INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* The heart: sums[j][.] += a[k][j] * b[k][.], k strictly in order. */
 INLINE void add_products(const int tall, int64_t terms, const SUM *a, const SUM *b, vector sums[TALL][2])
 {
+    UNROLL_LOOP
     for (int64_t k = 0; k < terms; k++) {
-        const vector b0 = load(b), b1 = load(b + LANES);
+        vector b0 = load(b), b1 = load(b + LANES);
+        HOLD(b0);
+        HOLD(b1);
         UNROLL
         for (int j = 0; j < tall; j++) {
             const vector aj = spread(a[j]);

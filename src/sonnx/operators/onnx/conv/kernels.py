@@ -13,9 +13,11 @@ from sonnx.operators.shared.convolution import Axis
 # A tile of sums: at most so many broadcast numbers times two vectors (TALL of fast.h), at least so many.
 _TALL, _LEAST_TALL = 6, 4
 # Terms that are done at a time: what they take of the input stays in the cache nearest to the processor.
-_TERMS = 288
+_TERMS = 576
 # Tiles that share a block of weights, and tasks that every thread should find.
 _TILES, _TASKS = 8, 8
+# Lines of outputs that a depthwise Conv does at a time.
+_STRIP = 16
 _LINE = 64  # bytes of a cache line
 _C_TYPES = {DType.FLOAT16: "uint16_t", DType.FLOAT: "float", DType.DOUBLE: "double"}
 _BYTES = {DType.FLOAT: 4, DType.DOUBLE: 8}
@@ -259,11 +261,15 @@ def _swapped(node: _Node, wide: int, direct: bool) -> Kernels:
 
 
 def _depthwise(node: _Node, lanes: int) -> Kernels:
-    """A channel at a time: its padded plane, its kernel and a strip of results stay in the cache."""
+    """A channel at a time, in strips of lines; vectors may read on behind the last line of a strip."""
     p = node.p
-    strip = 4 * ceil(p.out_width / lanes) * lanes
-    node = replace(node, p=replace(p, scratch=p.plane + p.taps + strip))
-    sums, offsets = node.scratch("sums", node.p.scratch, per_thread=True), node.offsets()
+    # The lines of a strip that no output needs more than once should be the fewer.
+    extent = p.dilation_height * (p.kernel_height - 1) + 1
+    tall = min(p.out_height, max(_STRIP, _STRIP * (extent // (4 * p.stride_height))))
+    phase = ((tall - 1) * p.stride_height + extent) * p.row
+    size = p.taps + p.stride_width * phase + lanes
+    node = replace(node, p=replace(p, phase=phase, tiles=tall, scratch=size))
+    sums, offsets = node.scratch("sums", size, per_thread=True), node.offsets()
     call = node.call(
         "conv_depthwise",
         (node.request.inputs["X"], *node.weights, *node.bounds),

@@ -4,6 +4,10 @@
 /* X -> padded X; a task is a channel of an image. */
 void KERNEL(conv_pad)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
+    const TYPE *const image = (const TYPE *)operands[0] + task * p->height * p->width;
+    SUM *const padded = (SUM *)operands[1] + task * p->plane;
     (void)rank;
-    pad_plane(p, (const TYPE *)operands[0] + task * p->height * p->width, (SUM *)operands[1] + task * p->plane);
+    pad_lines(p, image, 0, p->padded_height, padded, p->phase);
+    /* Vectors may read on behind the last line; what they read there reaches no output. */
+    for (int64_t j = p->stride_width * p->phase; j < p->plane; j++) padded[j] = 0;
 }

@@ -3,8 +3,9 @@
 from sonnx.model.operator import Operator
 from sonnx.operators.onnx.expand.accuracy import error_bound
 from sonnx.operators.onnx.expand.contract import CONTRACT
+from sonnx.operators.onnx.expand.kernels import kernels
 from sonnx.operators.onnx.expand.meaning import meaning
 from sonnx.operators.onnx.expand.plain import plain
 from sonnx.operators.onnx.expand.stablehlo import lower
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, stablehlo=lower, plain=plain)
+OPERATOR = Operator(CONTRACT, meaning, error_bound, stablehlo=lower, kernels=kernels, plain=plain)

@@ -4,8 +4,10 @@
 #include "shared/kernel.h"
 #include "shared/stream.h"
 
-/* Elements between two writes of memory: the nearest cache holds them. */
-#define PART (1024 / (int64_t)sizeof(element))
+/* What is made before it is written to memory. Aligned to its size it lies in one page: runs begin anywhere in
+   it, and stores across pages are slow. */
+#define PART_BYTES 1024
+#define PART (PART_BYTES / (int64_t)sizeof(element))
 
 struct parameters {
     int64_t elements;
@@ -111,7 +113,7 @@ INLINE void produce(const struct parameters *p, struct place *at, element *to, i
 /* As `produce`, past the caches and for whole parts only; returns how many elements there are now. */
 INLINE int64_t produce_streamed(const struct parameters *p, struct place *at, element *to, int64_t count)
 {
-    element part[PART] __attribute__((aligned(STREAM_LINE)));
+    element part[PART] __attribute__((aligned(PART_BYTES)));
     const int64_t run = p->repeated2 * p->block;
     /* Whole lines and, where the block is short, whole blocks: then parts of one run are all the same. */
     const int64_t lines = p->block * (STREAM_LINE / (int64_t)sizeof(element));

@@ -2,8 +2,9 @@
 #include "shared/kernel.h"
 #include "shared/stream.h"
 
-/* Elements between two reads and writes of memory: few enough to stay in registers. */
-#define PART (256 / WORDS / (int64_t)sizeof(element))
+/* What is done between reading and writing memory: little enough to stay in registers. */
+#define PART_BYTES 256
+#define PART (PART_BYTES / WORDS / (int64_t)sizeof(element))
 
 struct parameters {
     int64_t elements;
@@ -38,7 +39,7 @@ void KERNEL(where)(const struct parameters *p, void *const *operands, int64_t ta
     (void)rank;
     int64_t done = 0;
     if (p->streamed) {
-        element part[PART * WORDS] __attribute__((aligned(STREAM_LINE)));
+        element part[PART * WORDS] __attribute__((aligned(PART_BYTES)));
         done = stream_head(to, WORDS, count);
         choose(to, condition, X, Y, done);
         for (; count - done >= PART; done += PART) {

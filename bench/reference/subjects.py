@@ -97,7 +97,7 @@ def command(*arguments: str) -> Callable[[], object]:
 
 def model_subjects() -> list[Subject]:
     """Checking a large model, and how fast the command line answers."""
-    from bench.models import large_model  # noqa: PLC0415  loads onnx, which other subjects do without
+    from bench.reference.models import large_model  # noqa: PLC0415  loads onnx, which other subjects do without
 
     path = str(large_model())
     theirs = f"import onnx; onnx.checker.check_model(onnx.load({path!r}), full_check=True)"

@@ -1,0 +1,87 @@
+"""What `sonnx emit` does. Nothing of a model is printed raw."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from sonnx import __version__
+from sonnx.api import Graph, load
+from sonnx.cli.models import refuse
+from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say
+from sonnx.emit.project import Kernels, project, require_new, write_folder
+from sonnx.evaluate.graphs import DEFAULT_MEMORY, Accumulate, MemoryLimitError, Step
+from sonnx.load.arrays import digest
+from sonnx.native.engine import Executable
+from sonnx.numeric.arrays import Array
+from sonnx.numeric.environment import NotIeeeError
+from sonnx.operators.shared.predicates import count
+from sonnx.report.text import printable
+
+
+@dataclass(frozen=True)
+class EmitOptions:
+    """What `sonnx emit` was asked for."""
+
+    output: Path
+    accumulate: Accumulate
+    kernels: Kernels
+    normalize: bool
+    dims: Mapping[str, int]
+    memory: int | None
+
+
+def emit_model(path: Path, options: EmitOptions) -> int:
+    """Write a model as a C project."""
+    output = options.output
+    try:
+        require_new(output)
+        graph = load(path, memory=options.memory)
+        graph = graph.normalize(options.dims) if options.normalize else graph
+        if graph.check():
+            advice = "" if options.normalize else "; `--normalize` makes explicit what it can"
+            refuse(path, graph, f"nothing was written{advice}", normalized=options.normalize)
+            return FINDINGS
+        files = _files(graph, options)
+        write_folder(output, files)
+    except MemoryLimitError as problem:
+        return fail(f"{problem} (--memory)")
+    except (NotIeeeError, ValueError) as problem:  # a LoadError, an EmitError, or a size that nothing has
+        return fail(str(problem))
+    except OSError as problem:
+        return fail(f"{output}: cannot be written: {problem.strerror}")
+    size = sum(map(len, files.values()))
+    say(printable(f"{output}: {count(len(graph.nodes), 'node')} as C, {len(files)} files, {size:,} bytes"))
+    for name, content in files.items():
+        say(f"sha256 {digest(content)}  {name}")
+    say(f"model sha256 {graph.file_sha256}")
+    say(printable(f"test it: make -C {output} test"))
+    return CONFORMS
+
+
+def _files(graph: Graph, options: EmitOptions) -> dict[str, bytes]:
+    """The project; a bar shows how far the definitions are with the vectors of its test."""
+    how: dict[str, Any] = {"accumulate": options.accumulate, "memory": options.memory or DEFAULT_MEMORY}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("test vectors", total=None)
+
+        def advance(step: Step) -> None:
+            progress.update(task, completed=step.number, total=step.total)
+
+        def evaluate(inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+            return graph.run(inputs, watch=advance, **how)
+
+        return project(
+            graph,
+            evaluate,
+            version=__version__,
+            accumulate=options.accumulate,
+            kernels=options.kernels,
+            fold=lambda program: Executable(program)._constants,
+            changes=len(graph.changes),
+        )

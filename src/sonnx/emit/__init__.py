@@ -1,0 +1,1 @@
+"""C for a target: a graph becomes a project that is read, compiled and tested without this package."""

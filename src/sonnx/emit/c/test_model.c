@@ -1,0 +1,204 @@
+/* $about
+   Runs the model on the inputs in vectors.bin and compares every bit with the outputs there, which come from
+   the definitions of the operators. Exits with 0 if all agree, 1 if not, 2 if a file cannot be read. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model.h"
+
+$arrays
+
+/* A tensor is a number of parts, each of `width` bytes; a complex element has two. Bits above those of
+   `infinity`, the sign apart, are a NaN; where it was calculated, `any_nan` says that any other will do. */
+struct tensor {
+    const char *name;
+    unsigned char *data;
+    size_t parts;
+    size_t width;
+    uint64_t infinity;
+    int any_nan;
+    int is_output;
+};
+
+static const struct tensor tensors[] = {
+$tensors
+    {NULL, NULL, 0, 0, 0, 0, 0},
+};
+
+static const char *const vectors[] = {
+$vectors
+};
+
+static uint64_t stored(const unsigned char *data, size_t width)
+{
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    switch (width) {
+    case 1:
+        return data[0];
+    case 2:
+        memcpy(&two, data, sizeof two);
+        return two;
+    case 4:
+        memcpy(&four, data, sizeof four);
+        return four;
+    default:
+        memcpy(&eight, data, sizeof eight);
+        return eight;
+    }
+}
+
+static void store(unsigned char *data, size_t width, uint64_t word)
+{
+    const uint16_t two = (uint16_t)(word & 0xffffu);
+    const uint32_t four = (uint32_t)(word & 0xffffffffu);
+    switch (width) {
+    case 1:
+        data[0] = (unsigned char)(word & 0xffu);
+        break;
+    case 2:
+        memcpy(data, &two, sizeof two);
+        break;
+    case 4:
+        memcpy(data, &four, sizeof four);
+        break;
+    default:
+        memcpy(data, &word, sizeof word);
+        break;
+    }
+}
+
+/* The file is little-endian, whatever the machine is. */
+static int read_word(FILE *file, size_t width, uint64_t *word)
+{
+    *word = 0;
+    for (size_t i = 0; i < width; i++) {
+        const int byte = getc(file);
+        if (byte == EOF) {
+            return 0;
+        }
+        *word |= (uint64_t)byte << (8 * i);
+    }
+    return 1;
+}
+
+static int is_nan(const struct tensor *tensor, uint64_t word)
+{
+    const uint64_t sign = (uint64_t)1 << (8 * tensor->width - 1);
+    return tensor->infinity != 0 && (word & ~sign) > tensor->infinity;
+}
+
+static uint32_t checksum(uint32_t crc, uint64_t word, size_t width)
+{
+    for (size_t i = 0; i < 8 * width; i++) {
+        const uint32_t bit = (crc ^ (uint32_t)(word >> i)) & 1u;
+        crc = bit != 0u ? (crc >> 1) ^ 0xedb88320u : crc >> 1;
+    }
+    return crc;
+}
+
+static int read_input(FILE *file, const struct tensor *tensor)
+{
+    for (size_t i = 0; i < tensor->parts; i++) {
+        uint64_t word;
+        if (!read_word(file, tensor->width, &word)) {
+            return 0;
+        }
+        store(tensor->data + i * tensor->width, tensor->width, word);
+    }
+    return 1;
+}
+
+/* Answers the number of parts that differ, or -1 where the file ends. For the checksum a calculated NaN is the
+   one with the bits of infinity and the highest bit below them. */
+static long compare_output(FILE *file, const struct tensor *tensor)
+{
+    size_t equal = 0;
+    uint32_t crc = 0xffffffffu;
+    for (size_t i = 0; i < tensor->parts; i++) {
+        uint64_t expected;
+        uint64_t found = stored(tensor->data + i * tensor->width, tensor->width);
+        const int open = tensor->any_nan && is_nan(tensor, found);
+        if (!read_word(file, tensor->width, &expected)) {
+            return -1;
+        }
+        if (found == expected || (open && is_nan(tensor, expected))) {
+            equal++;
+        }
+        if (open) {
+            found = tensor->infinity | (tensor->infinity >> 1);
+        }
+        crc = checksum(crc, found, tensor->width);
+    }
+    printf("  %s: %lu of %lu agree, crc32 %08" PRIx32 "\n", tensor->name, (unsigned long)equal,
+           (unsigned long)tensor->parts, crc ^ 0xffffffffu);
+    return (long)(tensor->parts - equal);
+}
+
+//if LOADED
+static int load_weights(void)
+{
+    static unsigned char bytes[$weight_bytes + 1];
+    FILE *file = fopen("weights.bin", "rb");
+    if (file == NULL) {
+        return 1;
+    }
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    return ${prefix}_load(bytes, size);
+}
+
+//end
+static int test(FILE *file)
+{
+    long different = 0;
+    for (size_t v = 0; v < sizeof vectors / sizeof vectors[0]; v++) {
+        printf("%s\n", vectors[v]);
+        for (const struct tensor *tensor = tensors; tensor->name != NULL; tensor++) {
+            if (tensor->is_output) {
+                /* What the model does not write must not look right. */
+                memset(tensor->data, 0xa5, tensor->parts * tensor->width);
+            } else if (!read_input(file, tensor)) {
+                return 2;
+            }
+        }
+        $call
+        for (const struct tensor *tensor = tensors; tensor->name != NULL; tensor++) {
+            const long wrong = tensor->is_output ? compare_output(file, tensor) : 0;
+            if (wrong < 0) {
+                return 2;
+            }
+            different += wrong;
+        }
+    }
+    if (different != 0) {
+        printf("%ld elements differ\n", different);
+        return 1;
+    }
+    printf("all bits agree\n");
+    return 0;
+}
+
+int main(void)
+{
+    FILE *file = fopen("vectors.bin", "rb");
+    if (file == NULL) {
+        fprintf(stderr, "vectors.bin cannot be read\n");
+        return 2;
+    }
+//if LOADED
+    if (load_weights() != 0) {
+        fprintf(stderr, "weights.bin cannot be read, or is not the one that belongs to this project\n");
+        fclose(file);
+        return 1;
+    }
+//end
+    const int outcome = test(file);
+    fclose(file);
+    if (outcome == 2) {
+        fprintf(stderr, "vectors.bin is too short\n");
+    }
+    return outcome;
+}

@@ -1,0 +1,211 @@
+"""Fast kernels: the functions that the native engine compiles, called in the order of its plan."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sonnx.emit.layout import Function, Layout, node_comment, ports, share, weights_of
+from sonnx.emit.names import prefix, word
+from sonnx.emit.plain import Draft, drafted, function, helpers, require_types
+from sonnx.emit.template import fill, own
+from sonnx.emit.types import c_type
+from sonnx.model.graph import Graph, Node
+from sonnx.model.kernel import KernelCall
+from sonnx.model.names import Names
+from sonnx.model.tensor_type import TensorType
+from sonnx.native.sources import kernel_source
+from sonnx.numeric.arrays import Array
+from sonnx.plan.program import Buffer, Definition, Program, Step, lifetimes, program
+from sonnx.plan.slots import Lifetime
+
+# The width of vectors in the emitted C; compilers make of it what the target has. Not that of the machine on
+# which the project is written: the same model gives the same bytes everywhere.
+VECTOR_BYTES = 32
+
+# A program → every constant that its steps read, those included that follow from constants alone.
+Fold = Callable[[Program], Mapping[str, Array]]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Steps that execute one node, or one with the Clip after it: `steps` counts them from the first."""
+
+    nodes: tuple[tuple[int, Node], ...]
+    steps: tuple[Step, ...]
+    # Where the node's only step is its definition, the plain kernel is called instead.
+    draft: Draft | None = None
+
+
+def lay_out(graph: Graph, accumulate: str, fold: Fold) -> Layout:
+    """Lay out a conforming graph without functions; raises EmitError where something has no place in C."""
+    require_types(graph)
+    planned = program(graph, accumulate, threads=1, vector_bytes=VECTOR_BYTES)
+    begin = prefix(graph.name)
+    groups = list(_groups(graph, planned, accumulate))
+    constants = fold(planned)
+    weights, loaded = weights_of(
+        begin, ((name, _type(planned.buffers[name]), constants[name]) for name in _needed(planned))
+    )
+    inputs = ports("in", [value.name for value in graph.inputs], graph)
+    outputs = ports("out", [value.name for value in graph.outputs], graph)
+    arrays = {port.tensor: f"caller_{port.parameter}" for port in (*outputs, *inputs)}
+    arrays |= {weight.tensor: weight.expression for weight in weights}
+    memory = share(_temporaries(planned, groups))
+    arrays |= memory.names
+    calls = {step.symbol: step for step in planned.steps if isinstance(step, KernelCall)}
+    return Layout(
+        begin,
+        graph,
+        inputs,
+        outputs,
+        weights,
+        tuple(_function(graph, begin, group, arrays) for group in groups),
+        arrays,
+        memory,
+        helpers([group.draft for group in groups if group.draft]),
+        loaded,
+        _folded(graph, groups),
+        dict(_files(begin, list(calls.values()))),
+    )
+
+
+def _folded(graph: Graph, groups: list[_Group]) -> tuple[int, ...]:
+    """The nodes that no step executes any more."""
+    executed = {number for group in groups for number, _ in group.nodes}
+    return tuple(number for number in range(len(graph.nodes)) if number not in executed)
+
+
+def _type(buffer: Buffer) -> TensorType:
+    return TensorType(buffer.dtype, buffer.shape)
+
+
+def _needed(planned: Program) -> list[str]:
+    """The constants that remain, in an order that depends on the model alone."""
+    known = dict.fromkeys((*planned.constants, *planned.folded))
+    read = {name for step in planned.steps for name in step.reads} | {value.name for value in planned.outputs}
+    return [name for name in known if name in read]
+
+
+def _temporaries(planned: Program, groups: list[_Group]) -> list[Lifetime]:
+    """Everything that is neither a constant nor the caller's; sizes in elements of one C type."""
+    outside = {*planned.constants, *planned.folded}
+    outside |= {value.name for value in (*planned.inputs, *planned.outputs)}
+    found = []
+    for each in lifetimes(planned.steps, planned.buffers, outside):
+        buffer = planned.buffers[each.name]
+        kind = c_type(_type(buffer), each.name).name
+        found.append(Lifetime(each.name, kind, max(buffer.elements, 1), each.first, each.last))
+    step = 0
+    for group in groups:
+        found += group.draft.scratch(step) if group.draft else []
+        step += len(group.steps)
+    return found
+
+
+def _groups(graph: Graph, planned: Program, accumulate: str) -> Iterator[_Group]:
+    """The steps node by node: those that prepare come before the one that writes a tensor of the graph."""
+    makers = {name: number for number, node in enumerate(graph.nodes) for name in node.outputs}
+    names = Names({*planned.buffers})
+    steps: list[Step] = []
+    for step in planned.steps:
+        steps.append(step)
+        made = [name for name in step.writes if name in makers]
+        if not made:
+            continue
+        number = makers[made[0]]
+        node = graph.nodes[number]
+        if isinstance(step, Definition):
+            yield _Group(((number, node),), tuple(steps), drafted(graph, number, accumulate, names))
+        else:
+            reads = {name for each in steps for name in each.reads} | set(planned.folded)
+            # A Clip whose input nobody reads is done by the kernel that would have made it.
+            before = makers.get(node.inputs[0])
+            fused = before is not None and node.inputs[0] not in reads and node.operator == "Clip"
+            first = ((before, graph.nodes[before]),) if fused and before is not None else ()
+            yield _Group((*first, (number, node)), tuple(steps))
+        steps = []
+
+
+def _function(graph: Graph, begin: str, group: _Group, arrays: Mapping[str, str]) -> Function:
+    if group.draft:
+        return function(graph, begin, group.draft, arrays)
+    number, node = group.nodes[0]
+    name = f"node_{number}_{word(node.name) or node.operator.lower()}"
+    comments = [f"/* {node_comment(graph, index, each)} */" for index, each in group.nodes]
+    calls = [_call(begin, step, arrays) for step in group.steps if isinstance(step, KernelCall)]
+    body = "\n".join([f"static void {name}(void)", "{", *calls, "}"])
+    made = tuple(group.nodes[-1][1].outputs)
+    return Function(name, group.nodes, made, "\n".join([*comments, body]))
+
+
+def _call(begin: str, step: KernelCall, arrays: Mapping[str, str]) -> str:
+    values = [f"            {value}, /* {name} */" for name, value in step.parameters]
+    operands = [f"(void *){arrays[name]}" for name in (*step.reads, *step.writes)]
+    return fill(
+        own("call.c"),
+        {
+            "values": "\n".join(values),
+            "operands": ",\n            ".join(operands),
+            "function": f"{begin}_{step.symbol}",
+            "tasks": step.tasks,
+        },
+    ).rstrip()
+
+
+@dataclass
+class _File:
+    """A C file: one source with the macros of one variant, and the functions of it that are called."""
+
+    source: str
+    macros: tuple[tuple[str, str], ...]
+    calls: list[KernelCall] = field(default_factory=list)
+
+
+def _files(begin: str, calls: list[KernelCall]) -> Iterator[tuple[str, str]]:
+    """The files with kernels, and the header that declares their functions."""
+    found: dict[str, _File] = {}
+    for call in calls:
+        stem = "_".join([*call.source.removesuffix(".c").split("/")[1:], call.variant.name])
+        found.setdefault(f"{stem}.c", _File(call.source, call.variant.macros)).calls.append(call)
+    declared = [f"{_prototype(begin, call)};" for call in calls]
+    guard = f"SONNX_{begin.upper()}_KERNELS_H"
+    yield "kernels.h", fill(own("kernels.h"), {"guard": guard, "declared": "\n".join(declared)})
+    for name, file in sorted(found.items()):
+        macros = dict(file.macros)
+        # Two projects in one program must not have functions of one name.
+        macros["VARIANT"] = f"{macros['VARIANT']}_{begin}"
+        entries = [_entry(begin, call, macros["VARIANT"]) for call in file.calls]
+        yield (
+            name,
+            "\n".join(
+                [
+                    f"/* {file.source} of sonnx, for {file.calls[0].variant.name}. */",
+                    "/* Vectors are passed to functions that are always inlined: no ABI is concerned. */",
+                    '#pragma GCC diagnostic ignored "-Wpsabi"',
+                    '#include "checks.h"',
+                    '#include "kernels.h"',
+                    "",
+                    *(f"#define {key} {value}" for key, value in macros.items()),
+                    "",
+                    kernel_source(file.source).rstrip(),
+                    "",
+                    *entries,
+                ]
+            ),
+        )
+
+
+def _prototype(begin: str, call: KernelCall) -> str:
+    return f"void {begin}_{call.symbol}(const int64_t *values, void *const *operands, int64_t tasks)"
+
+
+def _entry(begin: str, call: KernelCall, variant: str) -> str:
+    """The function that does all tasks of a call, one after the other."""
+    fields = [f"        .{name} = values[{index}]," for index, (name, _) in enumerate(call.parameters)]
+    return fill(
+        own("entry.c"),
+        {
+            "prototype": _prototype(begin, call),
+            "fields": "\n".join(fields),
+            "kernel": f"{call.function}_{variant}",
+        },
+    )

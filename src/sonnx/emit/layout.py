@@ -1,0 +1,173 @@
+"""What a graph becomes in C: which tensor is which array, which node is which function."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from sonnx.emit.names import shown, word
+from sonnx.emit.types import C_NAMES, CType, c_type, has_nan
+from sonnx.model.graph import Graph, Node
+from sonnx.model.names import Names
+from sonnx.model.order import given_order
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import Array
+from sonnx.operators import node_operator
+from sonnx.plan.slots import Lifetime, Slots, assign
+
+# A literal takes about twenty characters, and no reader wants more of them than fill a megabyte or two.
+MOST_LITERALS = 65_536
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of the model: its parameter in C."""
+
+    tensor: str
+    parameter: str
+    kind: CType
+    type: TensorType
+    # A NaN there may be any NaN: it was calculated, not moved (D-ALL-4).
+    any_nan: bool = False
+
+    @property
+    def elements(self) -> int:
+        """How many there are."""
+        return prod(self.type.sizes or ())
+
+
+@dataclass(frozen=True, eq=False)
+class Weight:
+    """A constant: its name in C, and whether it is held as bits, because no literal has those of its NaNs."""
+
+    tensor: str
+    name: str
+    kind: CType
+    type: TensorType
+    data: Array
+    as_bits: bool
+
+    @property
+    def expression(self) -> str:
+        """The array of its elements in C."""
+        return f"{self.name}.values" if self.as_bits else self.name
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function in C without parameters: the nodes that it executes, by number, and what they make."""
+
+    name: str
+    nodes: tuple[tuple[int, Node], ...]
+    makes: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """Static arrays that tensors share, and the names of the tensors in C."""
+
+    slots: Slots
+    names: Mapping[str, str]
+
+    @property
+    def bytes(self) -> int:
+        """What the arrays take."""
+        return sum(C_NAMES[kind].bytes * elements for kind, elements in self.slots.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A graph laid out for C; `arrays` has the C expression of every tensor."""
+
+    prefix: str
+    graph: Graph
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    weights: tuple[Weight, ...]
+    functions: tuple[Function, ...]
+    arrays: Mapping[str, str]
+    memory: Memory
+    # C functions and headers that the functions of nodes need.
+    helpers: tuple[str, ...] = ()
+    # The constants are too many for literals: they come from a file, through a function of the project.
+    loaded: bool = False
+    # Nodes on constants alone whose results are constants of the project.
+    folded: tuple[int, ...] = ()
+    # C files with kernels; where there are some, the caller's arrays are used in place.
+    kernels: Mapping[str, str] | None = None
+
+
+def type_text(kind: TensorType) -> str:
+    """A type as comments and tables have it; it is static, so nothing in it is a name of the model's."""
+    return f"{kind.dtype}[{','.join(map(str, kind.sizes or ()))}]"
+
+
+def share(lifetimes: Sequence[Lifetime]) -> Memory:
+    """Place tensors and name them; their kinds are names of C types, so no element changes its type."""
+    names = Names(set())
+    ordered = sorted(lifetimes, key=lambda each: each.first)
+    return Memory(
+        assign(ordered), {each.name: names.fresh(f"t_{word(each.name) or 'tensor'}") for each in ordered}
+    )
+
+
+def weights_of(
+    begin: str, constants: Iterable[tuple[str, TensorType, Array]]
+) -> tuple[tuple[Weight, ...], bool]:
+    """The constants with their names in C, and whether they are too many for literals."""
+    listed = list(constants)
+    loaded = sum(data.size for _, _, data in listed) > MOST_LITERALS
+    found = []
+    for number, (name, kind, data) in enumerate(listed):
+        held = c_type(kind, name)
+        called = f"{begin}_w{number}_{word(name)}".rstrip("_")
+        found.append(Weight(name, called, held, kind, data, not loaded and has_nan(data, held)))
+    return tuple(found), loaded
+
+
+def ports(side: str, names: Sequence[str], graph: Graph) -> tuple[Port, ...]:
+    """The parameters for tensors of one side of the model."""
+    fresh, calculated = Names(set()), _calculated(graph)
+    return tuple(
+        Port(
+            name,
+            fresh.fresh(f"{side}_{word(name)}".rstrip("_")),
+            c_type(graph.types[name], name),
+            graph.types[name],
+            name in calculated,
+        )
+        for name in names
+    )
+
+
+def _calculated(graph: Graph) -> frozenset[str]:
+    """Tensors with elements that were calculated, or moved from such."""
+    found: set[str] = set()
+    for index in given_order(graph.nodes):
+        node = graph.nodes[index]
+        operator = node_operator(node, graph.dialect)
+        sums = operator is not None and any(attribute.mode for attribute in operator.contract.attributes)
+        if sums or found & set(node.inputs):
+            found |= set(node.outputs)
+    return frozenset(found)
+
+
+def node_comment(graph: Graph, number: int, node: Node) -> str:
+    """Which node a function executes, and what it takes and makes in the model."""
+    operator = node_operator(node, graph.dialect)
+    assert operator is not None  # the graph conforms
+    name = f" `{shown(node.name)}`" if node.name else ""
+    lines = [f"Node {number}{name}: {operator.name}"]
+    operands = (*zip(operator.contract.inputs, node.inputs, strict=False),)
+    operands += (*zip(operator.contract.outputs, node.outputs, strict=False),)
+    lines += [
+        f"  {operand.name} = `{shown(tensor)}`: {type_text(graph.types[tensor])}"
+        for operand, tensor in operands
+        if tensor
+    ]
+    for attribute in operator.contract.attributes:
+        value = node.attributes.get(attribute.name)
+        if isinstance(value, list | tuple | int):
+            text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            lines.append(f"  {attribute.name} = {text}")
+    return "\n   ".join(lines)

@@ -1,0 +1,137 @@
+"""model.h and model.c: the entry point, the memory, one function per node."""
+
+from sonnx.emit.layout import Layout, Port, type_text
+from sonnx.emit.names import shown
+from sonnx.emit.template import fill, own
+from sonnx.emit.types import C_NAMES
+
+_COMPLEX = {"struct complex64": "float", "struct complex128": "double"}
+
+
+def parameters(layout: Layout) -> str:
+    """The parameters of the entry point."""
+    found = [f"const {declared(port, layout.prefix)}" for port in layout.inputs]
+    found += [declared(port, layout.prefix) for port in layout.outputs]
+    return ", ".join(found) or "void"
+
+
+def declared(port: Port, begin: str) -> str:
+    """A parameter, or the array that is given for it."""
+    return f"{port.kind.spelled(begin)} {port.parameter}[{max(port.elements, 1)}]"
+
+
+def result(layout: Layout) -> str:
+    """What the entry point returns: with weights from a file it can fail."""
+    return "int" if layout.loaded else "void"
+
+
+def header(layout: Layout, about: str) -> str:
+    """The text of model.h."""
+    begin = layout.prefix
+    structures = [
+        f"struct {begin}_{name.removeprefix('struct ')} {{\n    {part} real;\n    {part} imaginary;\n}};\n"
+        for name, part in _COMPLEX.items()
+        if name in _kinds(layout)
+    ]
+    values: dict[str, str | int] = {
+        "about": about,
+        "guard": f"SONNX_{begin.upper()}_H",
+        "prefix": begin,
+        "structures": "\n".join(structures),
+        "ports": "\n".join(f"   {_port(port)}" for port in (*layout.inputs, *layout.outputs)),
+        "result": result(layout),
+        "parameters": parameters(layout),
+        "bytes": sum(weight.data.size * weight.kind.bytes for weight in layout.weights),
+    }
+    flags = {"LOADED": layout.loaded, "STRUCTURES": bool(structures), "COPIED": layout.kernels is None}
+    return fill(own("model.h"), values, flags)
+
+
+def _kinds(layout: Layout) -> set[str]:
+    """The C types of all tensors."""
+    found = {port.kind.name for port in (*layout.inputs, *layout.outputs)}
+    found |= {weight.kind.name for weight in layout.weights}
+    return found | {kind for kind, _ in layout.memory.slots.sizes}
+
+
+def _port(port: Port) -> str:
+    side = "input" if port.parameter.startswith("in") else "output"
+    return f"{port.parameter}: {side} `{shown(port.tensor)}`, {type_text(port.type)}"
+
+
+def source(layout: Layout, about: str) -> str:
+    """The text of model.c."""
+    includes = [f"#include {name}" for name in layout.helpers if name.startswith("<")]
+    own_headers = ["model.h", "checks.h"]
+    own_headers += ["kernels.h"] if layout.kernels else []
+    own_headers += ["weights.h"] if layout.weights else []
+    parts = [
+        f"/* {about} */",
+        "\n".join(includes),
+        "\n".join(f'#include "{name}"' for name in own_headers),
+        *(own(f"{name}.c").rstrip() for name in layout.helpers if not name.startswith("<")),
+        _memory(layout),
+        _pointers(layout),
+        *(function.text for function in layout.functions),
+        _run(layout),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _memory(layout: Layout) -> str:
+    begin, memory = layout.prefix, layout.memory
+    if not memory.slots.sizes:
+        return ""
+    aligned = "" if layout.kernels is None else " __attribute__((aligned(64)))"
+    lines = ["/* Tensors that are never needed at the same time share an array. */"]
+    lines += [
+        f"static {C_NAMES[kind].spelled(begin)} buffer_{number}[{elements}]{aligned};"
+        for number, (kind, elements) in enumerate(memory.slots.sizes)
+    ]
+    lines += [f"#define {name} buffer_{memory.slots.places[tensor]}" for tensor, name in memory.names.items()]
+    return "\n".join(lines)
+
+
+def _pointers(layout: Layout) -> str:
+    """Names for the caller's arrays, where those are used in place."""
+    if layout.kernels is None:
+        return ""
+    begin = layout.prefix
+    lines = ["/* The arrays of the caller. */"]
+    lines += [f"static const {_pointer(port, begin)};" for port in layout.inputs]
+    lines += [f"static {_pointer(port, begin)};" for port in layout.outputs]
+    return "\n".join(lines)
+
+
+def _pointer(port: Port, begin: str) -> str:
+    return f"{port.kind.spelled(begin)} *caller_{port.parameter}"
+
+
+def _run(layout: Layout) -> str:
+    lines = [f"{result(layout)} {layout.prefix}_run({parameters(layout)})", "{"]
+    if layout.loaded:
+        lines += [f"    if (!{layout.prefix}_loaded) {{", "        return 1;", "    }"]
+    in_place = layout.kernels is not None
+    for port in layout.inputs:
+        lines += (
+            _taken(port) if in_place else _copy(layout.arrays[port.tensor], port.parameter, port.elements)
+        )
+    if in_place:
+        lines += [line for port in layout.outputs for line in _taken(port)]
+    lines += [f"    {function.name}();" for function in layout.functions]
+    for port in layout.outputs:
+        if layout.arrays[port.tensor] != f"caller_{port.parameter}":
+            lines += _copy(port.parameter, layout.arrays[port.tensor], port.elements)
+    return "\n".join([*lines, *(["    return 0;"] if layout.loaded else []), "}"])
+
+
+def _taken(port: Port) -> list[str]:
+    return [f"    caller_{port.parameter} = {port.parameter};"]
+
+
+def _copy(to: str, source: str, elements: int) -> list[str]:
+    return [
+        f"    for (int32_t i = 0; i < {elements}; i++) {{",
+        f"        {to}[i] = {source}[i];",
+        "    }",
+    ]

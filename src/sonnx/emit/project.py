@@ -1,0 +1,112 @@
+"""A graph as a C project: the names and contents of its files, and the folder they are written to."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from sonnx.emit import driver, fast, model, plain, weights
+from sonnx.emit.errors import EmitError
+from sonnx.emit.layout import Layout
+from sonnx.emit.readme import About, readme
+from sonnx.emit.template import fill, own
+from sonnx.emit.vectors import Vector, draw
+from sonnx.model.graph import Graph
+from sonnx.model.inline import flatten
+from sonnx.numeric.arrays import Array
+
+Kernels = Literal["plain", "fast"]
+KERNELS: tuple[Kernels, ...] = ("plain", "fast")
+
+
+def project(
+    graph: Graph,
+    evaluate: Callable[[Mapping[str, Array]], Mapping[str, Array]],
+    *,
+    version: str,
+    accumulate: str = "separate",
+    kernels: Kernels = "plain",
+    fold: fast.Fold | None = None,
+    changes: int = 0,
+) -> dict[str, bytes]:
+    """The files of a project for a conforming graph, contents by name; the same graph gives the same bytes.
+
+    `evaluate` gives the outputs of the definitions for inputs, with the same mode of accumulation; it is
+    called for every vector of the test. `fold` is what fast kernels need: it packs their weights. Raises
+    EmitError where something has no place in C.
+    """
+    flat = flatten(graph).graph
+    if kernels == "plain":
+        layout = plain.lay_out(flat, accumulate)
+    elif fold is not None:
+        layout = fast.lay_out(flat, accumulate, fold)
+    else:
+        raise ValueError("fast kernels need `fold`")
+    vectors = [Vector(label, inputs, evaluate(inputs)) for label, inputs in draw(graph)]
+    about = About(version, accumulate, kernels, changes)
+    line = about.line(layout)
+    texts = {
+        "model.h": model.header(layout, line),
+        "model.c": model.source(layout, line),
+        "test_model.c": driver.source(layout, vectors, line),
+        "Makefile": _makefile(layout, line, accumulate),
+        "README.md": readme(layout, vectors, about),
+        "checks.h": _checks(layout, line),
+        **(layout.kernels or {}),
+    }
+    if layout.weights:
+        texts |= {"weights.h": weights.header(layout, line), "weights.c": weights.source(layout, line)}
+    files = {name: text.encode("ascii") for name, text in texts.items()}
+    files["vectors.bin"] = driver.vectors_file(layout, vectors)
+    if layout.loaded:
+        files["weights.bin"] = weights.blob(layout)
+    return files
+
+
+def _makefile(layout: Layout, line: str, accumulate: str) -> str:
+    stems = ["model", *(["weights"] if layout.weights else [])]
+    kernels = list(layout.kernels or {})
+    sources = ["test_model.c", *(f"{stem}.c" for stem in stems), *(n for n in kernels if n.endswith(".c"))]
+    headers = ["checks.h", *(f"{stem}.h" for stem in stems), *(n for n in kernels if n.endswith(".h"))]
+    fast = layout.kernels is not None
+    values = {
+        # A dollar sign would be make's.
+        "about": line.replace("$", "<U+0024>"),
+        "objects": " ".join(name.removesuffix(".c") + ".o" for name in sources),
+        "headers": " ".join(headers),
+        "optimise": "-O3" if fast else "-O2",
+    }
+    return fill(own("Makefile"), values, {"FUSED": accumulate == "fused", "FAST": fast})
+
+
+def _checks(layout: Layout, line: str) -> str:
+    guard = f"SONNX_{layout.prefix.upper()}_CHECKS_H"
+    return fill(own("checks.h"), {"about": line, "guard": guard, "prefix": layout.prefix})
+
+
+def require_new(path: str | Path) -> Path:
+    """The folder that a project may be written to; raises EmitError where something is there already.
+
+    Nothing of anybody's is ever overwritten, an earlier project neither.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise EmitError(f"{path} is there already and is no empty folder; name a new one")
+    if not target.parent.is_dir():
+        raise EmitError(f"{path} cannot be written: {target.parent} is no folder")
+    return target
+
+
+def write_folder(path: str | Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a new folder, which appears whole or not at all; raises OSError, or EmitError."""
+    target = require_new(path)
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    part.mkdir()
+    try:
+        for name, content in files.items():
+            (part / name).write_bytes(content)
+        os.rename(part, target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

@@ -1,0 +1,108 @@
+"""README.md of a project: what a reader needs before the C."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sonnx.emit.layout import Layout, Port, type_text
+from sonnx.emit.model import parameters, result
+from sonnx.emit.names import shown
+from sonnx.emit.template import fill, own
+from sonnx.emit.vectors import Vector
+from sonnx.model.graph import Node
+
+_SUMS = {
+    "separate": "the product is rounded, then the sum",
+    "fused": "product and sum are rounded once, as `fmaf` and `fma` of C do",
+}
+_KERNELS = {
+    "plain": "ISO C99, one loop after the other, to be read and proved",
+    "fast": "C99 with the vector extensions of gcc and clang; `CFLAGS='-O3 -march=native'` uses what a machine has",
+}
+# Entry point, node, element, conversion: each has few scalars; gcc without optimisation needs half of this.
+_PLAIN_STACK = 1024
+# Here without optimisation every vector of a tile has its place on the stack: gcc needs 27 KiB.
+_FAST_STACK = 65_536
+
+
+@dataclass(frozen=True)
+class About:
+    """Where a project comes from and how it was made."""
+
+    version: str
+    accumulate: str
+    kernels: str
+    # How many changes made the model conform; none are in its file.
+    changes: int = 0
+
+    def line(self, layout: Layout) -> str:
+        """One line for the head of every file."""
+        model = shown(layout.graph.name)
+        return f"Written by sonnx {self.version} from the model `{model}`; sums {self.accumulate}."
+
+
+def stack_bytes(layout: Layout) -> int:
+    """A bound of the stack: frames of known variables, and a pointer for every parameter."""
+    frames = _PLAIN_STACK if layout.kernels is None else _FAST_STACK
+    return frames + 16 * (len(layout.inputs) + len(layout.outputs))
+
+
+def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
+    """The text of README.md."""
+    changes = f", after {about.changes} changes by normalizing" if about.changes else ""
+    loaded = layout.loaded
+    entry = f"{result(layout)} {layout.prefix}_run({parameters(layout)});"
+    if loaded:
+        entry = f"int {layout.prefix}_load(const unsigned char *bytes, size_t size);\n{entry}"
+    files = {
+        (False, False): "",
+        (True, False): "| `weights.h`, `weights.c` | the constants, as hexadecimal literals |",
+        (True, True): "| `weights.h`, `weights.c`, `weights.bin` | the constants, little-endian, and "
+        f"`{layout.prefix}_load`, which takes the bytes of the file and checks their number and CRC-32 |",
+    }[bool(layout.weights), loaded]
+    values: dict[str, str | int] = {
+        "prefix": layout.prefix,
+        "model": shown(layout.graph.name),
+        "version": about.version,
+        "sha256": layout.graph.file_sha256 or "unknown",
+        "changes": changes,
+        "accumulate": about.accumulate,
+        "sums": _SUMS[about.accumulate],
+        "kernels": f"`{about.kernels}`: {_KERNELS[about.kernels]}",
+        "sharing": "An output may be the same array as an input."
+        if layout.kernels is None
+        else "No output may share memory with an input or another output.",
+        "entry": entry,
+        "ports": "\n".join(_port(port) for port in (*layout.inputs, *layout.outputs)),
+        "weight_files": files,
+        "vectors": ", ".join(shown(vector.label) for vector in vectors),
+        "weight_bytes": f"{sum(w.data.size * w.kind.bytes for w in layout.weights):,}",
+        "weight_place": "static, filled by the loader" if loaded else "constant",
+        "buffer_bytes": f"{layout.memory.bytes:,}",
+        "stack_bytes": f"{stack_bytes(layout):,}",
+        "fma_assumption": "| `fmaf` and `fma` round once | the vectors show it |\n"
+        if about.accumulate == "fused"
+        else "",
+        "functions": "\n".join(
+            f"| {function} | {number}{_name(node.name)} | {node.operator} | "
+            f"{', '.join(f'`{shown(name)}`' for name in node.outputs)} |"
+            for function, number, node in _executed(layout)
+        ),
+    }
+    return fill(own("README.md"), values)
+
+
+def _executed(layout: Layout) -> list[tuple[str, int, Node]]:
+    """Every node and the function that executes it; some were executed when the project was written."""
+    found = [(f"`{each.name}`", number, node) for each in layout.functions for number, node in each.nodes]
+    found += [
+        ("none: its result is a constant", number, layout.graph.nodes[number]) for number in layout.folded
+    ]
+    return found
+
+
+def _name(name: str) -> str:
+    return f" `{shown(name)}`" if name else ""
+
+
+def _port(port: Port) -> str:
+    return f"| `{port.parameter}` | `{shown(port.tensor)}` | {type_text(port.type)} |"

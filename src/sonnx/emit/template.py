@@ -1,0 +1,33 @@
+"""C templates: `$name` stands for a text; `//if NAME`, `//else`, `//end` are lines that ask for a flag."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+_MARK = re.compile(r"//(if|else|end)(?: (\w+))?")
+_HERE = Path(__file__).parent / "c"
+
+
+def own(name: str) -> str:
+    """A template of the emitter itself."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def fill(text: str, values: Mapping[str, str | int], flags: Mapping[str, bool] | None = None) -> str:
+    """Fill a template in; a name or flag that nobody gives is a KeyError."""
+    return Template(_chosen(text, flags or {})).substitute(values)
+
+
+def _chosen(text: str, flags: Mapping[str, bool]) -> str:
+    """Leave out what stands under a flag that is not set; conditions are not nested."""
+    kept, wanted = [], True
+    for line in text.split("\n"):
+        mark = _MARK.fullmatch(line)
+        if mark is None:
+            kept += [line] if wanted else []
+        elif mark[1] == "if":
+            wanted = flags[mark[2]]
+        else:
+            wanted = not wanted if mark[1] == "else" else True
+    return "\n".join(kept)

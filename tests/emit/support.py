@@ -1,0 +1,227 @@
+"""Random models of every operator and type, and what is done with emitted projects."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.operators.support import FLOATS, HELD, INTEGERS, special_values
+
+import sonnx
+from sonnx.emit.project import Kernels, project, write_folder
+from sonnx.model.graph import Constant, Graph, Node, Value
+from sonnx.model.tensor_type import TensorType
+from sonnx.native.engine import Executable
+from sonnx.plan.program import Program
+
+Array = Any
+
+STRICT = "-Wall -Wextra -Wconversion -Wpedantic -Werror"
+VERSIONS = {"Clip": 13, "Where": 16, "Expand": 13, "Conv": 22}
+OPSETS = (("", 22),)
+
+needs_clang = pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed")
+needs_valgrind = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+needs_gcc = pytest.mark.skipif(
+    shutil.which("gcc") is None or shutil.which("make") is None, reason="gcc or make is not installed"
+)
+
+
+@dataclass
+class Author:
+    """Writes one conforming model; every choice is drawn from `random`."""
+
+    random: np.random.Generator
+    nodes: list[Node] = field(default_factory=list)
+    inputs: list[Value] = field(default_factory=list)
+    constants: list[Constant] = field(default_factory=list)
+    types: dict[str, TensorType] = field(default_factory=dict)
+
+    def integer(self, low: int, high: int) -> int:
+        return int(self.random.integers(low, high + 1))
+
+    def chance(self, percent: int) -> bool:
+        return self.integer(0, 99) < percent
+
+    def elements(self, dtype: str, shape: Sequence[int]) -> Array:
+        """Any bits, special ones among them; for floats mostly ordinary numbers, so that sums stay numbers."""
+        held = HELD[dtype]
+        count = int(np.prod(shape, dtype=np.int64))
+        anything = self.random.integers(0, 256, count * held.itemsize, np.uint8).view(held)
+        special = np.array(special_values(dtype), held)
+        chosen = special[self.random.integers(0, len(special), count)]
+        ordinary = self.random.uniform(-3, 3, count).astype(held) if dtype in FLOATS else anything
+        share = 40 if self.chance(20) else 2
+        rare = self.random.integers(0, 100, count) < share
+        return np.where(rare, chosen, ordinary).astype(held).reshape(tuple(shape))
+
+    def given(self, dtype: str, shape: Sequence[int]) -> str:
+        """A tensor that comes from outside, or that the model holds."""
+        if self.chance(50):
+            return self.constant(self.elements(dtype, shape), dtype)
+        name = f"x{len(self.types)}"
+        self.types[name] = TensorType(sonnx.DType(dtype), tuple(shape))
+        self.inputs.append(Value(name, self.types[name]))
+        return name
+
+    def constant(self, data: Array, dtype: str) -> str:
+        name = f"c{len(self.types)}"
+        self.types[name] = TensorType(sonnx.DType(dtype), data.shape)
+        self.constants.append(Constant(name, self.types[name], data))
+        return name
+
+    def tensor(self, dtype: str, rank: int | None = None) -> str:
+        """A tensor that is there, or a new one."""
+        made = [name for node in self.nodes for name in node.outputs]
+        fit = [
+            name
+            for name in (*made, *(value.name for value in self.inputs))
+            if self.types[name].dtype == dtype and rank in (None, len(self.types[name].shape or ()))
+        ]
+        if fit and self.chance(60):
+            return fit[self.integer(0, len(fit) - 1)]
+        axes = self.integer(0, 4) if rank is None else rank
+        return self.given(dtype, [self.integer(0 if self.chance(3) else 1, 6) for _ in range(axes)])
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        sizes = self.types[name].sizes
+        assert sizes is not None
+        return sizes
+
+    def node(
+        self, operator: str, inputs: Sequence[str], dtype: str, shape: Sequence[int], **more: Any
+    ) -> str:
+        name = f"t{len(self.types)}"
+        self.types[name] = TensorType(sonnx.DType(dtype), tuple(shape))
+        self.nodes.append(
+            Node(operator, tuple(inputs), (name,), more, f"{operator} {name}", version=VERSIONS[operator])
+        )
+        return name
+
+    def clip(self) -> None:
+        dtype = self.one_of([*FLOATS, *INTEGERS])
+        x = self.tensor(dtype)
+        self.node("Clip", [x, self.given(dtype, ()), self.given(dtype, ())], dtype, self.shape(x))
+
+    def where(self) -> None:
+        dtype = self.one_of(list(HELD))
+        x = self.tensor(dtype)
+        shape = self.shape(x)
+        self.node("Where", [self.given("bool", shape), x, self.given(dtype, shape)], dtype, shape)
+
+    def expand(self) -> None:
+        dtype = self.one_of([name for name in HELD if name not in ("bfloat16", "complex64", "complex128")])
+        x = self.tensor(dtype)
+        old = self.shape(x)
+        wanted = [self.integer(1, 4) if size == 1 else size for size in old]
+        wanted = [self.integer(1, 3) for _ in range(self.integer(0, 2))] + wanted
+        shape = self.constant(np.array(wanted, np.int64), "int64")
+        self.node("Expand", [x, shape], dtype, wanted)
+
+    def conv(self) -> None:
+        dtype = self.one_of(list(FLOATS))
+        x = self.tensor(dtype, rank=4)
+        batch, channels, *image = self.shape(x)
+        if min(channels, *image) == 0:
+            return
+        depthwise = self.chance(40)
+        outputs = channels if depthwise else self.integer(1, 4)
+        kernel = [self.integer(1, 3) for _ in image]
+        strides = [self.integer(1, 3) for _ in image]
+        dilations = [self.integer(1, 3) for _ in image]
+        pads = [self.integer(0, 3) if self.chance(70) else 0 for _ in range(4)]
+        extents = [d * (taps - 1) + 1 for d, taps in zip(dilations, kernel, strict=True)]
+        spans = [size + pads[i] + pads[i + 2] - extents[i] for i, size in enumerate(image)]
+        if min(spans) < 0:
+            return
+        positions = [span // stride + 1 for span, stride in zip(spans, strides, strict=True)]
+        weights = self.given(dtype, (outputs, 1 if depthwise else channels, *kernel))
+        bias = [self.given(dtype, (outputs,))] if self.chance(70) else []
+        attributes = {
+            "strides": tuple(strides),
+            "dilations": tuple(dilations),
+            "pads": tuple(pads),
+            "group": channels if depthwise else 1,
+            "kernel_shape": tuple(kernel),
+            "auto_pad": "NOTSET",
+        }
+        self.node("Conv", [x, weights, *bias], dtype, (batch, outputs, *positions), **attributes)
+
+    def one_of(self, names: Sequence[str]) -> str:
+        return names[self.integer(0, len(names) - 1)]
+
+    def finished(self, name: str = "random model") -> sonnx.Graph:
+        """The model; it gives every tensor that no node takes, and some of the others."""
+        taken = {name for node in self.nodes for name in node.inputs}
+        made = [name for node in self.nodes for name in node.outputs]
+        outputs = [name for name in made if name not in taken or self.chance(20)]
+        values = tuple(Value(name, self.types[name]) for name in made if name not in outputs)
+        graph = Graph(
+            name,
+            tuple(value for value in self.inputs if value.name in taken),
+            tuple(Value(name, self.types[name]) for name in outputs),
+            tuple(self.nodes),
+            tuple(constant for constant in self.constants if constant.name in taken),
+            values,
+            opsets=OPSETS,
+        )
+        made_graph = sonnx.Graph.of(graph)
+        assert made_graph.check() == ()
+        return made_graph
+
+
+def random_model(seed: int, nodes: int) -> sonnx.Graph:
+    """A model of so many nodes, mostly in short chains beside one another."""
+    author = Author(np.random.default_rng(seed))
+    writers = [author.clip, author.where, author.expand, author.conv, author.conv, author.conv]
+    while len(author.nodes) < nodes:
+        writers[author.integer(0, len(writers) - 1)]()
+    return author.finished()
+
+
+def files_of(
+    graph: sonnx.Graph, accumulate: str = "separate", kernels: Kernels = "plain"
+) -> dict[str, bytes]:
+    """The project of a model, with vectors from the definitions."""
+
+    def evaluate(inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        return graph.run(inputs, accumulate=accumulate)  # type: ignore[arg-type]  # one of the two modes
+
+    return project(graph, evaluate, version="test", accumulate=accumulate, kernels=kernels, fold=fold)
+
+
+def fold(program: Program) -> Mapping[str, Array]:
+    """The constants of a program, packed by its own kernels."""
+    return Executable(program)._constants
+
+
+def written(
+    folder: Path, graph: sonnx.Graph, accumulate: str = "separate", kernels: Kernels = "plain"
+) -> Path:
+    """The folder, with the project in it."""
+    write_folder(folder, files_of(graph, accumulate, kernels))
+    return folder
+
+
+def make(
+    folder: Path, target: str = "test", *, cc: str = "gcc", cflags: str = "-O1", **more: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run make in a project; every warning of the compiler is an error."""
+    command = ["make", "-C", str(folder), target, f"CC={cc}", f"CFLAGS={STRICT} {cflags}"]
+    environment = {
+        key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "CFLAGS", "CC")
+    }
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=300, **more
+    )
+
+
+def assert_passes(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    assert done.stdout.count("all bits agree") == 1
+    assert "warning" not in done.stderr

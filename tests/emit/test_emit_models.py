@@ -1,0 +1,125 @@
+"""Emitted C computes the bits of the definitions: every operator, type, mode, on special values too."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.emit.support import (
+    Author,
+    assert_passes,
+    make,
+    needs_clang,
+    needs_gcc,
+    needs_valgrind,
+    random_model,
+    written,
+)
+
+import sonnx
+from sonnx.model.graph import Value
+from sonnx.model.tensor_type import tensor_type
+
+pytestmark = needs_gcc
+
+SANITIZED = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+NODES = 120
+
+
+@pytest.mark.parametrize("accumulate", ["separate", "fused"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_models_have_the_bits_of_the_definitions(seed: int, accumulate: str, tmp_path: Path) -> None:
+    graph = random_model(seed, NODES)
+    folder = written(tmp_path / "project", graph, accumulate)
+    done = make(folder, cflags="-O2")
+    assert_passes(done)
+    counted = [(found[1], found[2]) for found in re.finditer(r"(\d+) of (\d+) agree", done.stdout)]
+    assert len(counted) == 3 * len(graph.outputs)
+    assert all(equal == total for equal, total in counted)
+
+
+def test_random_models_reach_every_operator_type_and_kind_of_array() -> None:
+    graphs = [random_model(seed, NODES) for seed in (1, 2)]
+    types = {
+        (node.operator, str(graph.types[node.outputs[0]].dtype)) for graph in graphs for node in graph.nodes
+    }
+    floats = {"float16", "float", "double"}
+    assert {dtype for operator, dtype in types if operator == "Conv"} == floats
+    for operator, least in (("Clip", 11), ("Where", 15), ("Expand", 12)):
+        assert sum(1 for name, _ in types if name == operator) >= least - 1
+    convs = [node for graph in graphs for node in graph.nodes if node.operator == "Conv"]
+    assert {value for node in convs for value in node.attributes["strides"]} == {1, 2, 3}
+    assert {value for node in convs for value in node.attributes["dilations"]} == {1, 2, 3}
+    assert any(node.attributes["group"] > 1 for node in convs)
+    assert any(not any(node.attributes["pads"]) for node in convs)
+    assert any(len(node.inputs) == 2 for node in convs)
+    sizes = [graph.types[node.outputs[0]].sizes or () for graph in graphs for node in graph.nodes]
+    assert any(0 in shape for shape in sizes)
+    assert () in sizes
+
+
+@pytest.mark.parametrize("cflags", ["-O0", "-O3 -march=native", SANITIZED])
+@pytest.mark.parametrize("accumulate", ["separate", "fused"])
+def test_options_of_gcc_change_no_bit(cflags: str, accumulate: str, tmp_path: Path) -> None:
+    assert_passes(make(written(tmp_path / "p", random_model(3, 40), accumulate), cflags=cflags))
+
+
+@needs_clang
+@pytest.mark.parametrize("cflags", ["-O0", "-O3 -march=native", SANITIZED])
+def test_clang_agrees(cflags: str, tmp_path: Path) -> None:
+    assert_passes(make(written(tmp_path / "p", random_model(4, 40)), cc="clang", cflags=cflags))
+
+
+@needs_valgrind
+def test_valgrind_has_nothing_to_say(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", random_model(5, 30))
+    assert make(folder, "all", cflags="-g -O1").returncode == 0
+    runner = "exec valgrind --error-exitcode=9 --leak-check=full -q ./test_model"
+    (folder / "Makefile").write_text(f"test:\n\t@{runner}\n", encoding="utf-8")
+    assert_passes(make(folder))
+
+
+def test_a_product_is_contracted_by_no_option_that_a_user_gives(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", random_model(6, 30))
+    assert_passes(make(folder, cflags="-O3 -march=native -std=gnu17 -ffp-contract=fast"))
+
+
+@pytest.mark.parametrize("option", ["-ffast-math", "-Ofast", "-ffinite-math-only"])
+def test_an_option_that_changes_results_is_refused_by_the_compiler(option: str, tmp_path: Path) -> None:
+    done = make(written(tmp_path / "p", random_model(6, 5)), cflags=option)
+    assert done.returncode != 0
+    assert "changes results: compile without it" in done.stderr
+
+
+def test_the_caller_may_give_one_array_as_input_and_output(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", shifted())
+    (folder / "test_model.c").write_text(
+        '#include "model.h"\n'
+        "int main(void)\n{\n    float x[4] = {1.0f, 2.0f, 3.0f, 4.0f};\n    shift_run(x, x);\n"
+        "    return x[0] == 3.0f && x[1] == 5.0f && x[2] == 7.0f && x[3] == 4.0f ? 0 : 1;\n}\n",
+        encoding="utf-8",
+    )
+    done = make(folder)
+    assert done.returncode == 0, done.stderr
+
+
+def shifted() -> sonnx.Graph:
+    """y[i] = x[i] + x[i + 1], and nothing is added to the last: written element by element, y spoils x."""
+    author = Author(np.random.default_rng(0))
+    kind = tensor_type("float[1,1,1,4]")
+    author.types["x"] = kind
+    author.inputs.append(Value("x", kind))
+    weights = author.constant(np.ones((1, 1, 1, 2), np.float32), "float")
+    author.node(
+        "Conv",
+        ["x", weights],
+        "float",
+        (1, 1, 1, 4),
+        strides=(1, 1),
+        dilations=(1, 1),
+        pads=(0, 0, 0, 1),
+        group=1,
+        kernel_shape=(1, 2),
+        auto_pad="NOTSET",
+    )
+    return author.finished("shift")

@@ -1,0 +1,621 @@
+"""Fast kernels of Clip, Where and Expand, and half.h: the bits of the definitions, and nothing beyond."""
+
+import ctypes
+import platform
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.operators.support import FLOATS, HELD, INTEGERS, Array, array_of, bits, special_values
+
+import sonnx
+from sonnx.model.dtype import DType
+from sonnx.model.kernel import KernelCall, KernelRequest, Kernels, Variant
+from sonnx.model.operator import Operator
+from sonnx.model.tensor_type import TensorType, tensor_type
+from sonnx.numeric.arrays import numpy_dtype
+from sonnx.operators import CLIP, EXPAND, WHERE
+
+FOLDER = Path(sonnx.__file__).parent / "operators"
+WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-O3")
+CLIPPED = [*FLOATS, *INTEGERS]
+SIZES = {1: "bool", 2: "bfloat16", 4: "float", 8: "complex64", 16: "complex128"}
+# Elements before and behind an output, which no kernel may touch.
+GUARD = 80
+# Around lines, around the parts that kernels write at a time, and several parts.
+LENGTHS = [*range(71), 127, 128, 129, 255, 256, 257, 511, 513, 1023, 1024, 1025, 2100]
+
+
+def request(operator: Operator, *types: str, output: str, vector_bytes: int = 32) -> KernelRequest:
+    """A node whose tensors have the names of the operands."""
+    names = [operand.name for operand in operator.contract.inputs]
+    known = dict(zip(names, map(tensor_type, types), strict=True)) | {"output": tensor_type(output)}
+    return KernelRequest(
+        inputs={name: name for name in names},
+        outputs={"output": "output"},
+        types=known,
+        attributes={},
+        prefix="node.",
+        vector_bytes=vector_bytes,
+    )
+
+
+def asked(operator: Operator, given: KernelRequest) -> Kernels:
+    """The kernels of a node that has some."""
+    assert operator.kernels is not None
+    answer = operator.kernels(given)
+    assert answer is not None
+    return answer
+
+
+def written(dtype: str, shape: tuple[int, ...]) -> str:
+    return str(TensorType(DType(dtype), shape))
+
+
+def clip_request(name: str, shape: tuple[int, ...]) -> KernelRequest:
+    return request(CLIP, written(name, shape), f"{name}[]", f"{name}[]", output=written(name, shape))
+
+
+def where_request(name: str, shape: tuple[int, ...]) -> KernelRequest:
+    types = (written("bool", shape), *[written(name, shape)] * 2)
+    return request(WHERE, *types, output=written(name, shape))
+
+
+def expand_request(name: str, given: tuple[int, ...], wanted: tuple[int, ...]) -> KernelRequest:
+    return request(EXPAND, written(name, given), f"int64[{len(wanted)}]", output=written(name, wanted))
+
+
+VARIANTS: dict[str, list[Variant]] = {
+    "clip": [asked(CLIP, clip_request(name, (3,))).calls[0].variant for name in CLIPPED],
+    "where": [asked(WHERE, where_request(name, (3,))).calls[0].variant for name in SIZES.values()],
+    "expand": [
+        asked(EXPAND, expand_request(name, (3,), (3,))).calls[0].variant
+        for size, name in SIZES.items()
+        if size <= 8
+    ],
+}
+
+
+@dataclass(frozen=True)
+class Build:
+    """A way to compile, and whether its code runs on any machine that has it."""
+
+    name: str
+    flags: tuple[str, ...]
+    vector_bytes: str
+    runs_here: bool
+
+
+BUILDS = [
+    Build("native", ("-march=native",), "32", runs_here=True),
+    # Without this macro nothing is streamed by instructions of x86.
+    Build("portable", ("-U__SSE2__",), "16", runs_here=True),
+    *(
+        Build(f"{level}-{width}", (f"-march={level}",), width, runs_here=False)
+        for level, width in [("x86-64-v2", "16"), ("x86-64-v3", "64")]
+        if platform.machine() == "x86_64"
+    ),
+]
+
+
+def compiler() -> str:
+    found = shutil.which("cc")
+    if found is None:
+        pytest.skip("there is no C compiler")
+    return found
+
+
+def compiled(source: Path, target: Path, macros: Mapping[str, str], flags: tuple[str, ...]) -> str:
+    """Compile into a shared library; returns what the compiler said."""
+    definitions = [f"-D{name}={value}" for name, value in macros.items()]
+    command = [compiler(), *WARNINGS, *flags, "-fPIC", "-shared", f"-I{FOLDER}", *definitions]
+    done = subprocess.run(
+        [*command, str(source), "-o", str(target)], capture_output=True, text=True, check=False
+    )
+    return done.stderr if done.returncode else ""
+
+
+# By build, operator and variant.
+Libraries = Mapping[tuple[str, str, str], Path]
+
+
+@pytest.fixture(scope="session")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str, str], tuple[Path, str]]:
+    """All builds of all variants, with what the compiler said."""
+    compiler()
+    folder = tmp_path_factory.mktemp("kernels")
+    jobs = [
+        (build, operator, variant)
+        for build in BUILDS
+        for operator, variants in VARIANTS.items()
+        for variant in variants
+    ]
+
+    def make(job: tuple[Build, str, Variant]) -> tuple[Path, str]:
+        build, operator, variant = job
+        target = folder / f"{build.name}-{operator}-{variant.name}.so"
+        macros = dict(variant.macros) | {"VECTOR_BYTES": build.vector_bytes}
+        return target, compiled(FOLDER / f"onnx/{operator}/fast.c", target, macros, build.flags)
+
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(make, jobs))
+    return {
+        (build.name, operator, variant.name): one
+        for (build, operator, variant), one in zip(jobs, made, strict=True)
+    }
+
+
+@pytest.fixture(scope="session")
+def libraries(everything: Mapping[tuple[str, str, str], tuple[Path, str]]) -> Libraries:
+    return {key: path for key, (path, said) in everything.items() if not said}
+
+
+@pytest.fixture(params=[build.name for build in BUILDS if build.runs_here])
+def machine(request: pytest.FixtureRequest, libraries: Libraries) -> "Machine":
+    return Machine(libraries, request.param)
+
+
+def guarded(dtype: np.dtype[Any], elements: int, offset: int) -> tuple[Array, Array]:
+    """Memory full of a pattern, and within it elements that begin `offset` elements behind a line."""
+    raw = np.full((elements + 2 * GUARD + 64) * dtype.itemsize, 0xA5, np.uint8)
+    begin = -raw.ctypes.data % 64 + (64 + offset * dtype.itemsize)
+    return raw, raw[begin : begin + elements * dtype.itemsize].view(dtype)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Executes kernels as an engine does, but the last task first."""
+
+    libraries: Libraries
+    build: str
+
+    def run(
+        self,
+        kernels: Kernels,
+        operands: Mapping[str, Array],
+        output: TensorType,
+        offset: int = 0,
+        **changes: int,
+    ) -> Array:
+        """The output, of the type; `changes` replace parameters of every call."""
+        buffers = {name: shifted(array, offset) for name, array in operands.items()}
+        memory = {}
+        wanted = [(made.name, made.dtype, made.elements) for made in kernels.scratch]
+        assert output.dtype is not None
+        assert output.sizes is not None
+        elements = int(np.prod(output.sizes, dtype=np.int64))
+        for name, dtype, count in [*wanted, ("output", output.dtype, elements)]:
+            memory[name], buffers[name] = guarded(numpy_dtype(dtype), count, offset)
+        before = {name: array.tobytes() for name, array in operands.items()}
+        for call in kernels.calls:
+            self.call(call, buffers, changes)
+        for name, raw in memory.items():
+            around = outside(raw, buffers[name])
+            assert (around == 0xA5).all(), "written outside the output"
+        assert {name: buffers[name].tobytes() for name in operands} == before
+        return buffers["output"].reshape(output.sizes)
+
+    def call(self, call: KernelCall, buffers: Mapping[str, Array], changes: Mapping[str, int]) -> None:
+        path = self.libraries[self.build, call.function, call.variant.name]
+        function = getattr(ctypes.CDLL(str(path)), call.symbol)
+        function.restype = None
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+        values = {**dict(call.parameters), **changes}
+        tasks = -(-values["elements"] // values["task_elements"])
+        assert changes or tasks == call.tasks
+        parameters = (ctypes.c_int64 * len(values))(*values.values())
+        names = [*call.reads, *call.writes]
+        addresses = (ctypes.c_void_p * len(names))(*(buffers[name].ctypes.data for name in names))
+        for task in reversed(range(tasks)):
+            function(parameters, addresses, task, 0)
+
+
+def shifted(array: Array, offset: int) -> Array:
+    """The same elements, `offset` elements behind the beginning of a line."""
+    _, copy = guarded(array.dtype, array.size, offset)
+    copy.view(np.uint8)[...] = np.frombuffer(array.tobytes(), np.uint8)
+    return copy
+
+
+def outside(raw: Array, inside: Array) -> Array:
+    begin = inside.ctypes.data - raw.ctypes.data if inside.size else 0
+    return np.concatenate([raw[:begin], raw[begin + inside.nbytes :]])
+
+
+def any_bits(name: str, count: int, seed: int = 1) -> Array:
+    """Elements of arbitrary bits, special ones among them."""
+    rng = np.random.default_rng(seed)
+    array = rng.integers(0, 256, count * HELD[name].itemsize, np.uint8).view(HELD[name])
+    special = special_values(name)
+    for index in range(0, count, 3):
+        array[index : index + 1] = np.array([special[rng.integers(len(special))]], HELD[name])
+    return array
+
+
+def ways(count: int) -> Iterator[dict[str, int]]:
+    """Parameters that cut an output into one task or several, streamed or not."""
+    for streamed in (0, 1):
+        yield {"streamed": streamed}
+        yield {"streamed": streamed, "task_elements": max(1, count // 3)}
+
+
+def test_all_kernels_compile_without_a_warning_for_every_width_of_vectors(
+    everything: Mapping[tuple[str, str, str], tuple[Path, str]],
+) -> None:
+    assert [(key, said) for key, (_, said) in everything.items() if said] == []
+    assert len(everything) == len(BUILDS) * (11 + 5 + 4)
+
+
+@pytest.mark.parametrize(
+    ("source", "given"),
+    [
+        ("clip", asked(CLIP, clip_request("float", (3,)))),
+        ("where", asked(WHERE, where_request("float", (3,)))),
+        ("expand", asked(EXPAND, expand_request("float", (3, 1), (3, 4)))),
+    ],
+)
+def test_parameters_have_the_names_and_the_order_of_the_struct_in_c(source: str, given: Kernels) -> None:
+    text = (FOLDER / f"onnx/{source}/fast.c").read_text(encoding="utf-8")
+    body = re.search(r"struct parameters \{(.*?)\};", text, re.DOTALL)
+    assert body is not None
+    declarations = re.findall(r"int64_t ([^;]*);", body[1])
+    names = [name.strip() for declared in declarations for name in declared.split(",")]
+    assert [name for name, _ in given.calls[0].parameters] == names
+    assert given.calls[0].source == f"onnx/{source}/fast.c"
+
+
+@pytest.mark.parametrize("name", CLIPPED)
+def test_clip_of_every_length_is_its_definition(name: str, machine: Machine) -> None:
+    everything = any_bits(name, max(LENGTHS))
+    low, high = (array_of(name, (), [value]) for value in (1, 2))
+    for count in LENGTHS:
+        given = asked(CLIP, clip_request(name, (count,)))
+        operands = {"input": everything[:count], "min": low, "max": high}
+        expected = bits(sonnx.clip(everything[:count], low, high))
+        for way, offset in product(ways(count), (0, 1)):
+            result = machine.run(given, operands, tensor_type(f"{name}[{count}]"), offset, **way)
+            assert bits(result) == expected
+
+
+@pytest.mark.parametrize("name", CLIPPED)
+def test_clip_of_special_values_between_special_bounds_is_its_definition(name: str, machine: Machine) -> None:
+    values = special_values(name)
+    array = np.concatenate([array_of(name, (len(values),), values), any_bits(name, 100)])
+    given = asked(CLIP, clip_request(name, array.shape))
+    for low, high in product(values, values):
+        bounds = {"min": array_of(name, (), [low]), "max": array_of(name, (), [high])}
+        result = machine.run(given, {"input": array, **bounds}, tensor_type(f"{name}[{array.size}]"))
+        assert bits(result) == bits(sonnx.clip(array, bounds["min"], bounds["max"]))
+
+
+def test_clip_of_every_half_is_its_definition(machine: Machine) -> None:
+    array = np.arange(65536, dtype=np.uint16).view(np.float16)
+    given = asked(CLIP, clip_request("float16", array.shape))
+    # Zeros, subnormals, the largest numbers, infinities, NaNs, in both orders.
+    ends = np.array([0, 0x8000, 1, 0x8001, 0x3C00, 0x7BFF, 0xFC00, 0x7C01, 0xFE00], np.uint16).view(
+        np.float16
+    )
+    for low, high in product(ends, ends):
+        bounds = {"min": np.array(low), "max": np.array(high)}
+        result = machine.run(given, {"input": array, **bounds}, tensor_type("float16[65536]"))
+        assert bits(result) == bits(sonnx.clip(array, bounds["min"], bounds["max"]))
+
+
+@pytest.mark.parametrize("name", SIZES.values())
+def test_where_of_every_length_is_its_definition(name: str, machine: Machine) -> None:
+    X, Y = (any_bits(name, max(LENGTHS), seed) for seed in (1, 2))
+    # Any byte but zero is true.
+    condition = np.random.default_rng(3).choice(np.array([0, 0, 0, 1, 2, 128, 255], np.uint8), X.size)
+    for count in LENGTHS:
+        operands = {"condition": condition[:count].view(np.bool_), "X": X[:count], "Y": Y[:count]}
+        given = asked(WHERE, where_request(name, (count,)))
+        expected = bits(sonnx.where(*operands.values()))
+        for way, offset in product(ways(count), (0, 1)):
+            result = machine.run(given, operands, tensor_type(f"{name}[{count}]"), offset, **way)
+            assert bits(result) == expected
+
+
+def test_where_writes_an_output_of_16_bytes_an_element_that_no_line_begins_with(machine: Machine) -> None:
+    X, Y = (any_bits("complex128", 301, seed).view(np.uint64) for seed in (1, 2))
+    condition = np.arange(301) % 3 == 0
+    raw, words = guarded(np.dtype(np.uint64), 602, 1)  # 8 bytes behind the beginning of a line
+    call = asked(WHERE, where_request("complex128", (301,))).calls[0]
+    machine.call(call, {"condition": condition, "X": X, "Y": Y, "output": words}, {"streamed": 1})
+    pairs = np.where(condition[:, None], X.reshape(-1, 2), Y.reshape(-1, 2))
+    assert words.tobytes() == pairs.tobytes()
+    assert (outside(raw, words) == 0xA5).all()
+
+
+# Fewer and more pairs of repeated and copied axes than a kernel has fields for, blocks of all lengths.
+SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
+    ((), ()),
+    ((), (1,)),
+    ((), (700,)),
+    ((0,), (0,)),
+    ((1, 0), (5, 0)),
+    ((2, 0, 1), (2, 0, 3)),
+    ((7,), (7,)),
+    ((1,), (1, 1, 1)),
+    ((5,), (3, 5)),
+    ((5, 1), (5, 3)),
+    ((300, 1), (300, 4)),
+    ((1, 3), (400, 3)),
+    ((1, 17), (100, 17)),
+    ((1, 64), (40, 64)),
+    ((1, 1000), (3, 1000)),
+    ((2, 1, 1500), (2, 2, 1500)),
+    ((3, 1), (3, 2100)),
+    ((6, 1, 1), (2, 6, 10, 10)),
+    ((1, 3, 1, 1), (4, 3, 5, 7)),
+    ((4, 1, 5, 1), (4, 3, 5, 2)),
+    ((1, 4, 1, 5, 1), (2, 4, 3, 5, 2)),
+    ((2, 1, 3, 1, 2, 1, 3), (2, 3, 3, 2, 2, 4, 3)),
+    ((1, 2, 1, 2, 1, 2, 1), (2, 2, 3, 2, 2, 2, 2)),
+    ((2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2), (2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)),
+    ((1, 2, 1, 2, 1, 2, 1, 2, 1, 0, 1), (2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 2)),
+]
+
+
+@pytest.mark.parametrize("name", [*SIZES.values(), "int16", "double"])
+def test_expand_is_its_definition_whatever_the_axes(name: str, machine: Machine) -> None:
+    # ONNX's Expand moves fewer types than there are sizes: elements are numbered, of any size.
+    for given, wanted in SHAPES:
+        array = any_bits(name, int(np.prod(given, dtype=np.int64))).reshape(given)
+        numbers = sonnx.expand(
+            np.arange(array.size, dtype=np.int64).reshape(given), np.array(wanted, np.int64)
+        )
+        expected = bits(array.reshape(-1)[numbers])
+        kernels = asked(EXPAND, expand_request(name, given, wanted))
+        for way, offset in product(ways(numbers.size), (0, 1)):
+            result = machine.run(kernels, {"input": array}, tensor_type(written(name, wanted)), offset, **way)
+            assert bits(result) == expected, (given, wanted, way, offset)
+
+
+def test_one_call_expands_shapes_as_they_occur_and_several_the_others() -> None:
+    calls = [
+        len(asked(EXPAND, expand_request("float", *shapes)).calls)
+        for shapes in [((6, 1, 1), (2, 6, 9, 9)), ((4, 1, 5, 1), (4, 3, 5, 2)), SHAPES[-2]]
+    ]
+    assert calls == [1, 1, 2]
+
+
+def test_neighbouring_axes_are_expanded_as_one() -> None:
+    call = asked(EXPAND, expand_request("float", (1, 1, 4, 5, 1, 1, 6), (2, 3, 4, 5, 6, 7, 6))).calls[0]
+    axes = {name: value for name, value in call.parameters if name[-1].isdigit() or name == "block"}
+    assert axes == {
+        **{"copied0": 1, "repeated0": 1, "copied1": 1, "repeated1": 6, "copied2": 20, "repeated2": 42},
+        "block": 6,
+    }
+
+
+@pytest.mark.parametrize(
+    ("operator", "given"),
+    [
+        (CLIP, request(CLIP, "real[2]", "real[]", "real[]", output="real[2]")),
+        (WHERE, request(WHERE, "bool[2]", "string[2]", "string[2]", output="string[2]")),
+        (WHERE, request(WHERE, "bool[2]", "real[2]", "real[2]", output="real[2]")),
+        (EXPAND, request(EXPAND, "string[1]", "int64[1]", output="string[2]")),
+        (EXPAND, request(EXPAND, "real[1]", "int64[1]", output="real[2]")),
+    ],
+)
+def test_what_python_holds_has_no_kernels(operator: Operator, given: KernelRequest) -> None:
+    assert operator.kernels is not None
+    assert operator.kernels(given) is None
+
+
+def test_large_outputs_are_streamed_in_several_tasks_and_small_ones_are_not(machine: Machine) -> None:
+    small, large = (asked(CLIP, clip_request("int16", (count,))) for count in (1000, 2**23 - 5))
+    assert [dict(one.calls[0].parameters)["streamed"] for one in (small, large)] == [0, 1]
+    assert small.calls[0].tasks == 1
+    assert large.calls[0].tasks == 32
+    array = np.arange(2**23 - 5, dtype=np.int64).astype(np.int16)
+    operands = {"input": array, "min": np.array(-5, np.int16), "max": np.array(999, np.int16)}
+    result = machine.run(large, operands, tensor_type(f"int16[{array.size}]"))
+    assert bits(result) == bits(sonnx.clip(*operands.values()))
+
+
+def test_no_elements_are_no_tasks() -> None:
+    given = [
+        asked(CLIP, clip_request("float", (2, 0))),
+        asked(WHERE, where_request("float", (0,))),
+        asked(EXPAND, expand_request("float", (1, 0), (3, 0))),
+    ]
+    assert [one.calls[0].tasks for one in given] == [0, 0, 0]
+
+
+def test_a_variant_says_the_width_of_vectors() -> None:
+    given = replace(clip_request("float", (3,)), vector_bytes=64)
+    assert dict(asked(CLIP, given).calls[0].variant.macros)["VECTOR_BYTES"] == "64"
+
+
+DRIVER = """
+#include <stdlib.h>
+#include SOURCE
+
+static void run(struct parameters p, const int64_t *bytes, int operands)
+{
+    void *buffers[4];
+    for (int i = 0; i < operands; i++) buffers[i] = calloc((size_t)bytes[i], 1);
+    for (int64_t task = 0; task * p.task_elements < p.elements; task++) {
+        KERNEL(FUNCTION)(&p, buffers, task, 0);
+    }
+    for (int i = 0; i < operands; i++) free(buffers[i]);
+}
+
+int main(void)
+{
+    const int64_t size = SIZE;
+    for (int64_t n = 0; n < 400; n++) {
+        for (int streamed = 0; streamed < 2; streamed++) {
+            for (int64_t task = 100; task < 3000; task += 2777) RUN
+        }
+    }
+    return 0;
+}
+"""
+EXPANDED = "{48 * n, task, streamed, 2, 2, 1, 2, 2, n, 3}, (const int64_t[]){12 * size, 48 * n * size}, 2"
+DRIVEN = {
+    ("clip", "float16"): (2, "{n, task, streamed}, (const int64_t[]){n * size, size, size, n * size}, 4"),
+    ("clip", "int64"): (8, "{n, task, streamed}, (const int64_t[]){n * size, size, size, n * size}, 4"),
+    ("where", "16_bytes"): (16, "{n, task, streamed}, (const int64_t[]){n, n * size, n * size, n * size}, 4"),
+    ("expand", "1_bytes"): (1, EXPANDED),
+}
+
+
+@pytest.mark.parametrize(("operator", "name"), DRIVEN)
+def test_sanitizers_find_nothing(operator: str, name: str, tmp_path: Path) -> None:
+    size, arguments = DRIVEN[operator, name]
+    values, _, others = arguments.partition("}, ")
+    source, program = tmp_path / "driver.c", tmp_path / "driver"
+    run = f"run((struct parameters){values}}}, {others});"
+    source.write_text(DRIVER.replace("RUN", run).replace("SIZE;", f"{size};"), encoding="utf-8")
+    macros = dict(next(one.macros for one in VARIANTS[operator] if one.name == name))
+    macros |= {"SOURCE": f'"onnx/{operator}/fast.c"', "FUNCTION": operator}
+    # Sanitizers do not look at the streaming instructions of x86.
+    flags = (
+        "-std=c99",
+        "-O1",
+        "-g",
+        "-U__SSE2__",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+    )
+    probe = subprocess.run(
+        [compiler(), *flags, "-xc", "-", "-o", str(program)],
+        input="int main(void) { return 0; }",
+        text=True,
+        check=False,
+    )
+    if probe.returncode:
+        pytest.skip("the compiler has no sanitizers")
+    definitions = [f"-D{macro}={value}" for macro, value in macros.items()]
+    subprocess.run(
+        [compiler(), *flags, f"-I{FOLDER}", *definitions, str(source), "-o", str(program)], check=True
+    )
+    # Whether memory leaks can be told not everywhere, and nothing here keeps any.
+    done = subprocess.run(
+        [program], env={"ASAN_OPTIONS": "detect_leaks=0"}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+HALVES = """
+#include "shared/kernel.h"
+#include "shared/half.h"
+void widen(const uint16_t *from, float *to, int64_t count);
+void narrow(const float *from, uint16_t *to, int64_t count);
+void widen(const uint16_t *from, float *to, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) to[i] = half_to_float(from[i]);
+}
+void narrow(const float *from, uint16_t *to, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) to[i] = float_to_half(from[i]);
+}
+"""
+
+
+@dataclass(frozen=True)
+class Halves:
+    """half.h, on bits."""
+
+    library: ctypes.CDLL
+
+    def widen(self, given: Array) -> Array:
+        result = np.empty(given.size, np.uint32)
+        self._call(self.library.widen, given.astype(np.uint16), result)
+        return result
+
+    def narrow(self, given: Array) -> Array:
+        result = np.empty(given.size, np.uint16)
+        self._call(self.library.narrow, given.astype(np.uint32), result)
+        return result
+
+    def _call(self, function: Any, given: Array, result: Array) -> None:
+        function.restype = None
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+        function(given.ctypes.data, result.ctypes.data, given.size)
+
+
+@pytest.fixture(scope="session", params=["-O3", "-O0"])
+def halves(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Halves:
+    folder = tmp_path_factory.mktemp("halves")
+    source = folder / "halves.c"
+    source.write_text(HALVES, encoding="utf-8")
+    assert compiled(source, folder / "halves.so", {"VARIANT": "any"}, (request.param,)) == ""
+    return Halves(ctypes.CDLL(str(folder / "halves.so")))
+
+
+def float_bits(value: float) -> int:
+    return int.from_bytes(struct.pack("<f", value), "little")
+
+
+def value_of(half: int) -> Fraction:
+    """IEEE 754's definition of a finite binary16 without its sign."""
+    exponent, significand = half >> 10 & 31, half & 1023
+    places = Fraction(2) ** (max(exponent, 1) - 25)
+    return (significand + (1024 if exponent else 0)) * places
+
+
+FINITE = range(0x7C00)
+
+
+def test_a_half_becomes_the_float_of_the_same_value(halves: Halves) -> None:
+    values = np.array([float_bits(float(value_of(half))) for half in FINITE], np.uint32)
+    numbers = np.arange(0x7C00)
+    assert (halves.widen(numbers) == values).all()
+    assert (halves.widen(numbers | 0x8000) == values | 0x80000000).all()
+    assert halves.widen(np.array([0x7C00, 0xFC00])).tolist() == [0x7F800000, 0xFF800000]
+
+
+def test_a_half_that_is_nan_keeps_sign_and_payload(halves: Halves) -> None:
+    payloads = np.arange(1, 1024)
+    for sign in (0, 1):
+        expected = [sign << 31 | 0x7F800000 | payload << 13 for payload in range(1, 1024)]
+        assert halves.widen(payloads | sign << 15 | 0x7C00).tolist() == expected
+
+
+def test_floats_become_the_nearest_half_and_halfway_the_even_one(halves: Halves) -> None:
+    values = [value_of(half) for half in FINITE]
+    exact = np.array([float_bits(float(value)) for value in values], np.uint32)
+    # Behind the largest half stands what would be the next one: there infinity begins.
+    above = [*values[1:], Fraction(65536)]
+    between = np.array(
+        [float_bits(float((a + b) / 2)) for a, b in zip(values, above, strict=True)], np.uint32
+    )
+    numbers = np.arange(0x7C00)
+    for sign in (0, 1):
+        float_sign, half_sign = np.uint32(sign << 31), sign << 15
+        for given, expected in [
+            (exact, numbers),
+            (between, numbers + (numbers & 1)),
+            (between - 1, numbers),
+            (between + 1, numbers + 1),
+        ]:
+            assert (halves.narrow(given | float_sign) == expected | half_sign).all()
+
+
+def test_floats_beyond_all_halves_become_zero_or_infinity(halves: Halves) -> None:
+    # The smallest float, the largest below 2^-25, the largest of all, infinity.
+    given = np.array([1, float_bits(2.0**-25) - 1, 0x7F7FFFFF, 0x7F800000], np.uint32)
+    assert halves.narrow(given).tolist() == [0, 0, 0x7C00, 0x7C00]
+    assert halves.narrow(given | np.uint32(2**31)).tolist() == [0x8000, 0x8000, 0xFC00, 0xFC00]
+
+
+def test_a_float_that_is_nan_becomes_quiet_and_keeps_sign_and_the_top_of_its_payload(
+    halves: Halves,
+) -> None:
+    for sign in (0, 1):
+        for payload, top in [(1, 0), (0x1FFF, 0), (0x2000, 1), (0x3FFFFF, 0x1FF), (0x7FFFFF, 0x1FF)]:
+            given = np.array([sign << 31 | 0x7F800000 | payload], np.uint32)
+            assert halves.narrow(given).tolist() == [sign << 15 | 0x7E00 | top]
