@@ -16,7 +16,7 @@ _SUMS = {
 }
 _KERNELS = {
     "plain": "ISO C99, one loop after the other, to be read and proved",
-    "fast": "C99 with the vector extensions of gcc and clang; `CFLAGS='-O3 -march=native'` uses what a machine has",
+    "fast": "C99 with the vector extensions of gcc and clang; give `CFLAGS='-O3 -march=native'`",
 }
 # Entry point, node, element, conversion: each has few scalars; gcc without optimisation needs half of this.
 _PLAIN_STACK = 1024

@@ -166,7 +166,7 @@ INLINE void deliver(const struct parameters *p, const SUM *sums, int64_t count, 
     }
 }
 
-/* padded X, packed weights (, bounds) -> Y, scratch, offsets; a task is some tiles of one image. */
+/* padded X, packed weights, offsets (, bounds) -> Y, scratch; a task is some tiles of one image. */
 void KERNEL(conv_dense)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t pixels = p->out_height * p->out_width, terms = p->channels * p->kernel_height * p->kernel_width;
@@ -174,12 +174,11 @@ void KERNEL(conv_dense)(const struct parameters *p, void *const *operands, int64
     const int64_t image = task / tasks, begin = task % tasks * p->tiles, end = least(begin + p->tiles, tiles);
     const SUM *const padded = (const SUM *)operands[0] + image * p->channels * p->plane;
     const SUM *const packed = operands[1];
-    const struct bounds bounds = bounds_of(p, operands, 2);
-    void *const *const results = operands + 2 + 2 * p->clipped;
+    const int64_t *const offsets = operands[2];
+    const struct bounds bounds = bounds_of(p, operands, 3);
+    void *const *const results = operands + 3 + 2 * p->clipped;
     TYPE *const out = (TYPE *)results[0] + image * p->outputs * pixels;
     SUM *const panel = (SUM *)results[1] + rank * p->scratch, *const waiting = panel + p->block * WIDE;
-    int64_t *const offsets = (int64_t *)results[2] + rank * p->kernel_height * p->kernel_width;
-    tap_offsets(p, offsets);
     for (int64_t first = 0; first < terms; first += p->block) {
         const int64_t some = least(p->block, terms - first);
         const struct bounds *const last = p->clipped && first + some == terms ? &bounds : NULL;

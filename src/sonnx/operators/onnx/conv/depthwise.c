@@ -116,26 +116,24 @@ INLINE void strip(const struct parameters *p, const struct channel *c, const int
     for (; line < count; line++) lines(p, c, 1, stride, c->strip + line * down, out + line * p->out_width);
 }
 
-/* X, W (, B) (, bounds) -> Y, scratch, offsets; a task is a channel of an image. It is padded and done strip by
+/* X, W, offsets (, B) (, bounds) -> Y, scratch; a task is a channel of an image. It is padded and done strip by
    strip, so that a strip stays in the cache nearest to the processor. */
 void KERNEL(conv_depthwise)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t taps = p->kernel_height * p->kernel_width, channel = task % p->channels;
     const TYPE *const image = (const TYPE *)operands[0] + task * p->height * p->width;
     const TYPE *const given = (const TYPE *)operands[1] + channel * taps;
-    void *const *const results = operands + 2 + p->biased + 2 * p->clipped;
+    void *const *const results = operands + 3 + p->biased + 2 * p->clipped;
     TYPE *const out = (TYPE *)results[0] + task * p->out_height * p->out_width;
     SUM *const weights = (SUM *)results[1] + rank * p->scratch, *const padded = weights + taps;
-    int64_t *const offsets = (int64_t *)results[2] + rank * taps;
     const struct channel c = {
         .strip = padded,
-        .offsets = offsets,
+        .offsets = operands[2],
         .weights = weights,
-        .bias = p->biased ? widened(((const TYPE *)operands[2])[channel]) : 0,
-        .bounds = bounds_of(p, operands, 2 + p->biased),
+        .bias = p->biased ? widened(((const TYPE *)operands[3])[channel]) : 0,
+        .bounds = bounds_of(p, operands, 3 + p->biased),
     };
     const int small = p->kernel_height == 3 && p->kernel_width == 3 && p->dilation_height == 1;
-    tap_offsets(p, offsets);
     for (int64_t tap = 0; tap < taps; tap++) weights[tap] = widened(given[tap]);
     for (int64_t line = 0; line < p->out_height; line += p->tiles) {
         const int64_t count = least(p->tiles, p->out_height - line), begin = line * p->stride_height;

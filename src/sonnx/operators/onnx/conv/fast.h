@@ -133,7 +133,7 @@ INLINE void pad_lines(const struct parameters *p, const TYPE *image, int64_t beg
 {
     const int64_t stride = p->stride_width;
     for (int64_t f = 0; f < stride; f++) {
-        const struct phase ph = phase_of(p, f), next = phase_of(p, f + 1);
+        const struct phase ph = phase_of(p, f);
         for (int64_t i = begin; i < end; i++) {
             const int64_t line = i - p->pad_top;
             SUM *const to = padded + f * phase + (i - begin) * p->row;
@@ -145,6 +145,7 @@ INLINE void pad_lines(const struct parameters *p, const TYPE *image, int64_t beg
                     for (int64_t j = 0; j < p->row; j++) to[phase + j] = 0;
                 }
             } else if (stride == 2) {
+                const struct phase next = phase_of(p, 1);
                 const int64_t first = ph.first > next.first ? ph.first : next.first;
                 const int64_t done = split(from, first, least(ph.after, next.after), to, to + phase);
                 pad_phase(&ph, from, stride, 0, first, to);
@@ -159,20 +160,6 @@ INLINE void pad_lines(const struct parameters *p, const TYPE *image, int64_t beg
 #if !HALF
         if (stride == 2) return;
 #endif
-    }
-}
-
-/* Where in the padded input the tap (line, column) of the kernel lies, from where tap (0, 0) lies. */
-INLINE int64_t tap_offset(const struct parameters *p, int64_t line, int64_t column)
-{
-    const int64_t along = column * p->dilation_width;
-    return along % p->stride_width * p->phase + line * p->dilation_height * p->row + along / p->stride_width;
-}
-
-INLINE void tap_offsets(const struct parameters *p, int64_t *offsets)
-{
-    for (int64_t i = 0; i < p->kernel_height; i++) {
-        for (int64_t j = 0; j < p->kernel_width; j++) *offsets++ = tap_offset(p, i, j);
     }
 }
 

@@ -16,6 +16,8 @@ _TALL, _LEAST_TALL = 6, 4
 _TERMS = 576
 # Tiles that share a block of weights, and tasks that every thread should find.
 _TILES, _TASKS = 8, 8
+# The share of a vector below which the columns of Y are too few for it.
+_NARROW = 2
 # Lines of outputs that a depthwise Conv does at a time.
 _STRIP = 16
 _LINE = 64  # bytes of a cache line
@@ -90,7 +92,8 @@ def kernels(request: KernelRequest) -> Kernels | None:
     lanes = request.vector_bytes // _BYTES[ACCUMULATOR[X.dtype]]
     p = _parameters(request, shapes, axes, lanes)
     if depthwise:
-        return _depthwise(_Node(request, X.dtype, p), lanes)
+        narrow = p.out_width <= lanes // _NARROW
+        return (_across if narrow else _depthwise)(_Node(request, X.dtype, p), lanes)
     direct = X.dtype is not DType.FLOAT16 and strides[1] == 1 and not any(pads)
     if direct:
         p = replace(p, row=p.width, phase=0, plane=p.height * p.width)
@@ -181,9 +184,10 @@ class _Node:
         """Memory for sums and what they are made of."""
         return Scratch(self.own(name), ACCUMULATOR[self.dtype], elements, per_thread)
 
-    def offsets(self) -> Scratch:
-        """Memory for where the taps of the kernel lie."""
-        return Scratch(self.own("offsets"), DType.INT64, self.p.taps, per_thread=True)
+    def offsets(self) -> tuple[KernelCall, Scratch]:
+        """Where the taps of the kernel lie in the padded input, which depends on no tensor."""
+        found = Scratch(self.own("offsets"), DType.INT64, self.p.taps)
+        return self.call("conv_offsets", (), (found.name,), self.p.kernel_height, "pad"), found
 
     def call(
         self, function: str, reads: tuple[str, ...], writes: tuple[str, ...], tasks: int, source: str
@@ -217,14 +221,15 @@ def _dense(node: _Node, wide: int, direct: bool) -> Kernels:
         node.scratch("packed", rows * (1 + p.terms)),
         node.scratch("sums", node.p.scratch, per_thread=True),
     )
-    offsets = node.offsets()
+    find, offsets = node.offsets()
     calls = (
+        find,
         *pad,
         node.call("conv_pack", node.weights, (packed.name,), rows, "dense"),
         node.call(
             "conv_dense",
-            (source, packed.name, *node.bounds),
-            (node.request.outputs["Y"], sums.name, offsets.name),
+            (source, packed.name, offsets.name, *node.bounds),
+            (node.request.outputs["Y"], sums.name),
             p.batch * ceil(tiles / group),
             "dense",
         ),
@@ -242,12 +247,14 @@ def _swapped(node: _Node, wide: int, direct: bool) -> Kernels:
         node.scratch("packed", rows * (1 + p.terms)),
         node.scratch("sums", node.p.scratch, per_thread=True),
     )
-    pixels, offsets = node.scratch("pixels", p.batch * p.terms * columns), node.offsets()
+    pixels = node.scratch("pixels", p.batch * p.terms * columns)
+    find, offsets = node.offsets()
     calls = (
+        find,
         *pad,
         node.call("conv_pack_swapped", node.weights, (packed.name,), rows, "swapped"),
         node.call(
-            "conv_pixels", (source,), (pixels.name, offsets.name), p.batch * ceil(columns / _TALL), "swapped"
+            "conv_pixels", (source, offsets.name), (pixels.name,), p.batch * ceil(columns / _TALL), "swapped"
         ),
         node.call(
             "conv_swapped",
@@ -269,12 +276,37 @@ def _depthwise(node: _Node, lanes: int) -> Kernels:
     phase = ((tall - 1) * p.stride_height + extent) * p.row
     size = p.taps + p.stride_width * phase + lanes
     node = replace(node, p=replace(p, phase=phase, tiles=tall, scratch=size))
-    sums, offsets = node.scratch("sums", size, per_thread=True), node.offsets()
+    sums, (find, offsets) = node.scratch("sums", size, per_thread=True), node.offsets()
+    W, *B = node.weights
     call = node.call(
         "conv_depthwise",
-        (node.request.inputs["X"], *node.weights, *node.bounds),
-        (node.request.outputs["Y"], sums.name, offsets.name),
+        (node.request.inputs["X"], W, offsets.name, *B, *node.bounds),
+        (node.request.outputs["Y"], sums.name),
         p.batch * p.channels,
         "depthwise",
     )
-    return Kernels((call,), (sums, offsets))
+    return Kernels((find, call), (sums, offsets))
+
+
+def _across(node: _Node, lanes: int) -> Kernels:
+    """Vectors of channels: the padded planes of so many channels, woven into one another."""
+    p = node.p
+    row = p.pad_left + p.width + int(node.request.attributes["pads"][-1])
+    size = p.padded_height * row * lanes
+    node = replace(node, p=replace(p, row=row, scratch=size))
+    groups = ceil(p.channels / lanes)
+    packed, sums = (
+        node.scratch("packed", groups * (1 + p.taps) * lanes),
+        node.scratch("sums", size, per_thread=True),
+    )
+    calls = (
+        node.call("conv_pack_across", node.weights, (packed.name,), groups, "across"),
+        node.call(
+            "conv_across",
+            (node.request.inputs["X"], packed.name, *node.bounds),
+            (node.request.outputs["Y"], sums.name),
+            p.batch * groups,
+            "across",
+        ),
+    )
+    return Kernels(calls, (packed, sums))

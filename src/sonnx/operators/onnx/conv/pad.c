@@ -11,3 +11,14 @@ void KERNEL(conv_pad)(const struct parameters *p, void *const *operands, int64_t
     /* Vectors may read on behind the last line; what they read there reaches no output. */
     for (int64_t j = p->stride_width * p->phase; j < p->plane; j++) padded[j] = 0;
 }
+
+/* -> where in the padded input each tap of the kernel lies, counted from where tap (0, 0) does. */
+void KERNEL(conv_offsets)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+{
+    int64_t *const offsets = (int64_t *)operands[0] + task * p->kernel_width;
+    (void)rank;
+    for (int64_t j = 0; j < p->kernel_width; j++) {
+        const int64_t along = j * p->dilation_width;
+        offsets[j] = along % p->stride_width * p->phase + task * p->dilation_height * p->row + along / p->stride_width;
+    }
+}

@@ -23,7 +23,7 @@ INLINE int64_t columns(int64_t pixels)
     return pixels / parts(pixels) < 4 ? 4 * parts(pixels) : pixels;
 }
 
-/* padded X -> blocks of terms in which tiles of pixels follow one another; a task is a tile of an image. */
+/* padded X, offsets -> blocks of terms in which tiles of pixels follow one another; a task is a tile of an image. */
 void KERNEL(conv_pixels)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t pixels = p->out_height * p->out_width, all = columns(pixels);
@@ -31,10 +31,10 @@ void KERNEL(conv_pixels)(const struct parameters *p, void *const *operands, int6
     const int64_t image = task / parts(all), part = task % parts(all);
     const int64_t start = part_start(all, part), size = part_size(all, part);
     const SUM *const padded = (const SUM *)operands[0] + image * p->channels * p->plane;
-    SUM *const packed = (SUM *)operands[1] + image * terms * all;
-    int64_t *const offsets = (int64_t *)operands[2] + rank * taps;
+    SUM *const packed = (SUM *)operands[2] + image * terms * all;
+    const int64_t *const offsets = operands[1];
     int64_t at[TALL];
-    tap_offsets(p, offsets);
+    (void)rank;
     for (int64_t j = 0; j < TALL; j++) at[j] = window(p, least(start + least(j, size - 1), pixels - 1));
     for (int64_t k = 0; k < terms; k += p->block) {
         const int64_t some = least(p->block, terms - k);

@@ -1,0 +1,63 @@
+/* Conv with one kernel a channel, whose maps have too few columns for vectors: the vector is channels. */
+#include "onnx/conv/fast.h"
+
+/* W (and B) -> for LANES channels after LANES channels, the bias and the taps; a task is so many channels. */
+void KERNEL(conv_pack_across)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+{
+    const int64_t taps = p->kernel_height * p->kernel_width;
+    SUM *const packed = (SUM *)operands[1 + p->biased] + task * (1 + taps) * LANES;
+    (void)rank;
+    for (int64_t i = 0; i < LANES; i++) {
+        const int64_t channel = task * LANES + i, idle = channel >= p->channels;
+        packed[i] = p->biased && !idle ? widened(((const TYPE *)operands[1])[channel]) : 0;
+        for (int64_t tap = 0; tap < taps; tap++) {
+            packed[(1 + tap) * LANES + i] = idle ? 0 : widened(((const TYPE *)operands[0])[channel * taps + tap]);
+        }
+    }
+}
+
+/* One channel of an image, padded, as lane of vectors; lines are `row` vectors. */
+INLINE void weave(const struct parameters *p, const TYPE *image, SUM *lane)
+{
+    for (int64_t i = 0; i < p->padded_height; i++) {
+        const int64_t line = i - p->pad_top;
+        const int inside = line >= 0 && line < p->height;
+        for (int64_t j = 0; j < p->row; j++) {
+            const int64_t column = j - p->pad_left;
+            lane[(i * p->row + j) * LANES] =
+                inside && column >= 0 && column < p->width ? widened(image[line * p->width + column]) : 0;
+        }
+    }
+}
+
+/* X, packed weights (, bounds) -> Y, scratch; a task is LANES channels of an image. */
+void KERNEL(conv_across)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+{
+    const int64_t taps = p->kernel_height * p->kernel_width, tasks = (p->channels + LANES - 1) / LANES;
+    const int64_t first = task % tasks * LANES, count = least(LANES, p->channels - first);
+    const int64_t plane = task / tasks * p->channels + first, pixels = p->out_height * p->out_width;
+    const SUM *const packed = (const SUM *)operands[1] + task % tasks * (1 + taps) * LANES;
+    const struct bounds bounds = bounds_of(p, operands, 2);
+    void *const *const results = operands + 2 + 2 * p->clipped;
+    TYPE *const out = (TYPE *)results[0] + plane * pixels;
+    SUM *const woven = (SUM *)results[1] + rank * p->scratch;
+    for (int64_t i = 0; i < LANES; i++) {
+        /* Idle lanes do what the last one does. */
+        weave(p, (const TYPE *)operands[0] + (plane + least(i, count - 1)) * p->height * p->width, woven + i);
+    }
+    for (int64_t pixel = 0; pixel < pixels; pixel++) {
+        const int64_t line = pixel / p->out_width * p->stride_height, column = pixel % p->out_width * p->stride_width;
+        const SUM *weights = packed + LANES;
+        vector sums = load(packed);
+        for (int64_t i = 0; i < p->kernel_height; i++) {
+            const SUM *from = woven + ((line + i * p->dilation_height) * p->row + column) * LANES;
+            for (int64_t j = 0; j < p->kernel_width; j++, weights += LANES, from += p->dilation_width * LANES) {
+                sums = add_product(sums, load(from), load(weights));
+            }
+        }
+        for (int64_t i = 0; i < count; i++) {
+            const TYPE value = narrowed(sums[i]);
+            out[i * pixels + pixel] = p->clipped ? limited(value, &bounds) : value;
+        }
+    }
+}

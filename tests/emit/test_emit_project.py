@@ -1,0 +1,260 @@
+"""A project as a whole: the same bytes for the same model, a verdict that can fail, memory as stated."""
+
+import os
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.emit.support import Author, assert_passes, files_of, fold, make, needs_gcc, random_model, written
+
+import sonnx
+from sonnx.emit.errors import EmitError
+from sonnx.emit.project import KERNELS, project, write_folder
+from sonnx.emit.vectors import draw
+from sonnx.model.graph import Constant, Graph, Node, Value
+from sonnx.model.tensor_type import tensor_type
+
+PRINT_DIGEST = """
+import hashlib, sys
+from tests.emit.support import files_of, random_model
+for kernels in ("plain", "fast"):
+    files = files_of(random_model(11, 25), kernels=kernels)
+    text = b"".join(name.encode() + content for name, content in sorted(files.items()))
+    print(hashlib.sha256(text).hexdigest())
+"""
+
+
+def large(name: str = "large", seed: int = 1) -> sonnx.Graph:
+    """A model with more constants than literals are written for, of several types."""
+    author = Author(np.random.default_rng(seed))
+    for dtype in ("float", "double", "float16", "int64", "bool", "complex64", "complex128", "int8"):
+        x = author.constant(author.elements(dtype, (9000,)), dtype)
+        author.types[f"x {dtype}"] = author.types[x]
+        author.inputs.append(Value(f"x {dtype}", author.types[x]))
+        author.types["condition"] = tensor_type("bool[9000]")
+        author.node("Where", ["condition", x, f"x {dtype}"], dtype, (9000,))
+    author.inputs.append(Value("condition", author.types["condition"]))
+    return author.finished(name)
+
+
+@needs_gcc
+def test_two_processes_with_other_hashes_write_the_same_bytes() -> None:
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", PRINT_DIGEST],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True,
+            check=True,
+            timeout=120,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+@needs_gcc
+@pytest.mark.parametrize("kernels", ["plain", "fast"])
+def test_no_file_says_where_or_when_it_was_written(kernels: str, tmp_path: Path) -> None:
+    for content in files_of(random_model(11, 10), kernels=kernels).values():  # type: ignore[arg-type]  # one of the two
+        assert str(Path.cwd()).encode() not in content
+        assert not re.search(rb"\b20\d\d-\d\d-\d\d|\d\d:\d\d", content[:2000])
+
+
+def flipped(content: bytes) -> bytes:
+    """The literals with one bit of the first fraction changed."""
+    return re.sub(
+        rb"(0x1\.[0-9a-f]*?)([0-9a-f])p", lambda found: found[1] + (b"%x" % (int(found[2], 16) ^ 2)) + b"p",
+        content, count=1,
+    )  # fmt: skip
+
+
+def one_conv() -> sonnx.Graph:
+    author = Author(np.random.default_rng(5))
+    kind = tensor_type("float[1,2,3,3]")
+    author.types["x"] = kind
+    author.inputs.append(Value("x", kind))
+    weights = author.constant(author.random.uniform(-1, 1, (1, 2, 3, 3)).astype(np.float32), "float")
+    attributes = {"strides": (1, 1), "dilations": (1, 1), "pads": (0,) * 4, "group": 1}
+    author.node(
+        "Conv", ["x", weights], "float", (1, 1, 1, 1), **attributes, kernel_shape=(3, 3), auto_pad="NOTSET"
+    )
+    return author.finished("one conv")
+
+
+@needs_gcc
+@pytest.mark.parametrize("kernels", ["plain", "fast"])
+def test_one_flipped_bit_of_a_weight_fails_the_test(kernels: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", one_conv(), kernels=kernels)  # type: ignore[arg-type]  # one of the two
+    assert_passes(make(folder))
+    weights = folder / "weights.c"
+    changed = flipped(weights.read_bytes())
+    assert changed != weights.read_bytes()
+    weights.write_bytes(changed)
+    done = make(folder)
+    assert done.returncode != 0
+    assert "0 of 1 agree" in done.stdout
+    assert "elements differ" in done.stdout
+    assert subprocess.run(["./test_model"], cwd=folder, capture_output=True, check=False).returncode == 1
+
+
+@needs_gcc
+def test_one_flipped_bit_of_an_expected_output_fails_the_test(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", random_model(12, 6))
+    assert_passes(make(folder))
+    vectors = folder / "vectors.bin"
+    content = bytearray(vectors.read_bytes())
+    content[-1] ^= 1
+    vectors.write_bytes(content)
+    assert subprocess.run(["./test_model"], cwd=folder, capture_output=True, check=False).returncode == 1
+    vectors.write_bytes(content[:-1])
+    short = subprocess.run(["./test_model"], cwd=folder, capture_output=True, check=False)
+    assert short.returncode == 2
+    assert b"too short" in short.stderr
+    vectors.unlink()
+    assert subprocess.run(["./test_model"], cwd=folder, capture_output=True, check=False).returncode == 2
+
+
+@needs_gcc
+def test_a_moved_nan_must_keep_its_bits_and_a_calculated_one_need_not(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", one_conv())
+    port = re.search(rb'\{"t\d+", [^}]*\}', (folder / "test_model.c").read_bytes())
+    assert port is not None
+    assert port[0].endswith(b", 1, 1}")
+    moved = files_of(large())["test_model.c"]
+    assert all(found.endswith(b", 0, 1}") for found in re.findall(rb'\{"t\d+", [^}]*\}', moved))
+
+
+@needs_gcc
+@pytest.mark.parametrize("kernels", ["plain", "fast"])
+def test_many_weights_come_from_a_file_that_is_checked(kernels: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", large(), kernels=kernels)  # type: ignore[arg-type]  # one of the two
+    assert (folder / "weights.bin").stat().st_size == 9000 * (4 + 8 + 2 + 8 + 1 + 8 + 16 + 1)
+    assert_passes(make(folder, cflags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"))
+    weights = folder / "weights.bin"
+    whole = weights.read_bytes()
+    for broken in (whole[:-1], whole + b"\0", bytes([whole[0] ^ 1]) + whole[1:], b""):
+        weights.write_bytes(broken)
+        done = subprocess.run(["./test_model"], cwd=folder, capture_output=True, check=False)
+        assert done.returncode == 1
+        assert b"weights.bin" in done.stderr
+
+
+@needs_gcc
+def test_a_model_without_its_weights_refuses_to_run(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", large())
+    driver = folder / "test_model.c"
+    text = driver.read_text(encoding="utf-8")
+    driver.write_text(text.replace("if (load_weights() != 0)", "if (0)"), encoding="utf-8")
+    assert "unused" in make(folder).stderr
+    done = make(folder, cflags="-Wno-unused-function")
+    assert done.returncode != 0
+    assert "agree" not in done.stdout
+
+
+@needs_gcc
+@pytest.mark.parametrize("cflags", ["-O0", "-O3"])
+@pytest.mark.parametrize("kernels", ["plain", "fast"])
+def test_the_stack_stays_below_the_stated_bound(kernels: str, cflags: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", random_model(13, 12), kernels=kernels)  # type: ignore[arg-type]  # one of the two
+    assert make(folder, "all", cflags=f"{cflags} -fstack-usage").returncode == 0
+    rows = [
+        line.split("\t")
+        for file in folder.glob("*.su")
+        if file.name != "test_model.su"
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    assert all(kind in ("static", "dynamic,bounded") for _, _, kind in rows)
+    largest = sorted((int(size) for _, size, _ in rows), reverse=True)
+    stated = re.search(r"\| stack, at most \| ([\d,]+) ", (folder / "README.md").read_text(encoding="utf-8"))
+    assert stated is not None
+    # No call is deeper than: entry point, node, element or kernel, what that calls.
+    assert sum(largest[:4]) <= int(stated[1].replace(",", ""))
+
+
+@needs_gcc
+def test_the_model_needs_nothing_from_a_library(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", random_model(14, 40))
+    assert make(folder, "all", cflags="-O2 -ffreestanding").returncode == 0
+    symbols = subprocess.run(
+        ["nm", "-u", "model.o", "weights.o"], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
+    wanted = {line.split()[-1] for line in symbols.splitlines() if " U " in line}
+    own = {name for name in wanted if name.startswith("random_model_")}
+    # Compilers make these calls of loops and structures by themselves, in freestanding programs too.
+    assert wanted - own <= {"memcpy", "memset", "memmove", "_GLOBAL_OFFSET_TABLE_"}
+
+
+def test_tensors_that_are_never_needed_together_share_memory() -> None:
+    kind = tensor_type("float[100]")
+    bounds = tuple(
+        Constant(name, tensor_type("float[]"), np.float32(0) * np.ones((), np.float32)) for name in "lh"
+    )
+    chain = [f"t{index}" for index in range(20)]
+    nodes = tuple(
+        Node("Clip", (before, "l", "h"), (name,), {}, name, version=13) for before, name in pairwise(chain)
+    )
+    ends = (Value(chain[0], kind),), (Value(chain[-1], kind),)
+    inner = tuple(Value(name, kind) for name in chain[1:-1])
+    graph = sonnx.Graph.of(Graph("chain", *ends, nodes, bounds, inner, opsets=(("", 22),)))
+    files = files_of(graph)
+    assert re.findall(rb"static float buffer_\d+\[(\d+)\];", files["model.c"]) == [b"100", b"100"]
+    assert b"| tensors, static | 800 |" in files["README.md"]
+
+
+def test_strings_have_no_place_in_c() -> None:
+    text = tensor_type("string[2]")
+    nodes = (Node("Where", ("c", "a\n*/", "a\n*/"), ("y",), {}, "w", version=16),)
+    inputs = (Value("c", tensor_type("bool[2]")), Value("a\n*/", text))
+    graph = sonnx.Graph.of(Graph("g", inputs, (Value("y", text),), nodes, opsets=(("", 22),)))
+    for kernels in KERNELS:
+        with pytest.raises(EmitError, match=r"^`a<U\+000A><U\+002A>/` is string\[2\]: elements of that type"):
+            files_of(graph, kernels=kernels)
+
+
+def test_fast_kernels_need_somebody_who_packs_their_weights() -> None:
+    graph = one_conv()
+    with pytest.raises(ValueError, match="need `fold`"):
+        project(graph, graph.run, version="test", kernels="fast")
+    assert project(graph, graph.run, version="test", kernels="fast", fold=fold)
+
+
+def test_vectors_hold_what_is_easily_got_wrong() -> None:
+    kinds = ("float16", "float", "double", "bool", "int8", "complex64", "bfloat16")
+    inputs = tuple(Value(name, tensor_type(f"{name}[400]")) for name in kinds)
+    drawn = draw(Graph("g", inputs, (), ()))
+    assert [label for label, _ in drawn] == [
+        "ordinary numbers",
+        "zeros and subnormal numbers",
+        "NaN and infinities",
+    ]
+    ordinary, small, special = (arrays for _, arrays in drawn)
+    for name in ("float16", "float", "double"):
+        assert np.isfinite(ordinary[name]).all()
+        assert np.isfinite(small[name]).all()
+        tiny = np.finfo(small[name].dtype).tiny
+        assert ((small[name] != 0) & (np.abs(small[name]) < tiny)).any()
+        assert {False, True} <= set(np.signbit(small[name][small[name] == 0]).tolist())
+        assert np.isnan(special[name]).any()
+        assert np.isinf(special[name]).any()
+        assert np.isfinite(special[name]).sum() > 300
+    assert set(ordinary["bool"].view(np.uint8).tolist()) == {0, 1}
+    assert special["bool"].view(np.uint8).max() > 1
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "project"
+    with pytest.raises((OSError, ValueError)):
+        write_folder(target, {"good.c": b"1", "no/such/folder.c": b"2"})
+    assert list(tmp_path.iterdir()) == []
+    target.mkdir()
+    write_folder(target, {"good.c": b"1"})
+    assert [file.name for file in target.iterdir()] == ["good.c"]
+    with pytest.raises(EmitError, match="is there already and is no empty folder"):
+        write_folder(target, {"other.c": b"2"})
+    assert [file.name for file in tmp_path.iterdir()] == ["project"]
+    with pytest.raises(EmitError, match="is no folder"):
+        write_folder(tmp_path / "no" / "project", {"good.c": b"1"})
