@@ -60,6 +60,7 @@ print(6 * 7)
 {{ operators }}
 """,
     "models.md": "# Models\n\n## ONNX backend\n\n```sh\nsonnx --version\n```\n\n{{ output }}\n",
+    "emit.md": "# C\n",
     "xla.md": "# XLA\n",
     "rules.md": "# All rules\n\n{{ rules }}\n",
 }

@@ -57,7 +57,8 @@ class Author:
         special = np.array(special_values(dtype), held)
         chosen = special[self.random.integers(0, len(special), count)]
         ordinary = self.random.uniform(-3, 3, count).astype(held) if dtype in FLOATS else anything
-        share = 40 if self.chance(20) else 2
+        # Bounds of a Clip are scalars: those are special more often than not.
+        share = 70 if count == 1 else 40 if self.chance(20) else 2
         rare = self.random.integers(0, 100, count) < share
         return np.where(rare, chosen, ordinary).astype(held).reshape(tuple(shape))
 
@@ -87,7 +88,7 @@ class Author:
         if fit and self.chance(60):
             return fit[self.integer(0, len(fit) - 1)]
         axes = self.integer(0, 4) if rank is None else rank
-        return self.given(dtype, [self.integer(0 if self.chance(3) else 1, 6) for _ in range(axes)])
+        return self.given(dtype, [(0 if self.chance(3) else self.integer(1, 6)) for _ in range(axes)])
 
     def shape(self, name: str) -> tuple[int, ...]:
         sizes = self.types[name].sizes

@@ -1,6 +1,7 @@
 """Emitted C computes the bits of the definitions: every operator, type, mode, on special values too."""
 
 import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.emit.support import (
     random_model,
     written,
 )
+from tests.operators.support import FLOATS, special_values
 
 import sonnx
 from sonnx.model.graph import Value
@@ -36,6 +38,19 @@ def test_random_models_have_the_bits_of_the_definitions(seed: int, accumulate: s
     counted = [(found[1], found[2]) for found in re.finditer(r"(\d+) of (\d+) agree", done.stdout)]
     assert len(counted) == 3 * len(graph.outputs)
     assert all(equal == total for equal, total in counted)
+
+
+BOUNDS = (0.0, -0.0, 1.0, -1.0, float("nan"), float("inf"), float("-inf"))
+
+
+def test_bounds_of_every_kind_limit_numbers_of_every_kind(tmp_path: Path) -> None:
+    author = Author(np.random.default_rng(0))
+    for dtype, held in FLOATS.items():
+        x = author.constant(np.array([*special_values(dtype), 0.25, -0.25], held), dtype)
+        bounds = [author.constant(np.array(bound, held), dtype) for bound in BOUNDS]
+        for low, high in product(bounds, bounds):
+            author.node("Clip", [x, low, high], dtype, author.shape(x))
+    assert_passes(make(written(tmp_path / "p", author.finished("bounds")), cflags="-O2"))
 
 
 def test_random_models_reach_every_operator_type_and_kind_of_array() -> None:

@@ -23,15 +23,18 @@ class Executable:
         """Compile what is missing, execute what needs constants alone, and lay out the rest."""
         self.program = program
         self._lock = Lock()
-        self._results = Results()
         found = kernels(program)
         self._constants = _constants(program, found)
+        known = {*self._constants, *(value.name for value in program.inputs)}
+        self._results = {
+            value.name: Results(buffer.shape, numpy_dtype(buffer.dtype))
+            for value in program.outputs
+            if (buffer := program.buffers[value.name]).dtype is not DType.STRING and value.name not in known
+        }
         places, self.arena_bytes = offsets(assign(program.temporaries()))
         arena = aligned(self.arena_bytes)
         views = {name: _view(arena, place, program.buffers[name]) for name, place in places.items()}
         self._tape = Tape(program.steps, found, {**self._constants, **views})
-        taken = {*self._constants, *(value.name for value in program.inputs)}
-        self._copied = [value.name for value in program.outputs if value.name in taken]
 
     @property
     def constant_bytes(self) -> int:
@@ -42,16 +45,18 @@ class Executable:
         """Execute on arrays that are what the program takes; the results belong to the caller."""
         with self._lock:
             given = {name: _plain(array) for name, array in inputs.items()}
-            made = {
-                value.name: self._results.take(buffer.shape, numpy_dtype(buffer.dtype))
+            where = {}
+            for name, results in self._results.items():
+                given[name], where[name] = results.take()
+            text = self._tape.run(given, where, self.program.threads)
+            return {
+                value.name: given[value.name] if value.name in where else self._copy(value.name, given, text)
                 for value in self.program.outputs
-                if (buffer := self.program.buffers[value.name]).dtype is not DType.STRING
             }
-            known = {**self._constants, **given}
-            for name in self._copied:
-                made[name] = known[name].copy()
-            text = self._tape.run({**made, **given}, self.program.threads)
-            return {value.name: (made | text)[value.name] for value in self.program.outputs}
+
+    def _copy(self, name: str, given: Mapping[str, Array], text: Mapping[str, Array]) -> Array:
+        """A result that was there before: an input, a constant, or text that a definition may have shared."""
+        return next(arrays[name] for arrays in (text, given, self._constants) if name in arrays).copy()
 
 
 def _view(arena: Array, place: int, buffer: Buffer) -> Array:
@@ -73,7 +78,7 @@ def _constants(program: Program, found: Kernels) -> dict[str, Array]:
         for name in program.folded
         if (buffer := program.buffers[name]).dtype is not DType.STRING
     }
-    text = Tape(program.once, found, {**arrays, **fresh}).run({}, program.threads)
+    text = Tape(program.once, found, {**arrays, **fresh}).run({}, {}, program.threads)
     everything = arrays | fresh | text
     needed = {*program.kept, *(name for step in program.steps for name in step.reads)}
     needed |= {value.name for value in program.outputs}

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from threading import Lock
 
 import numpy as np
 
@@ -23,8 +22,7 @@ def aligned(size: int) -> Array:
 
 def address(array: Array) -> int:
     """Where the first element lies."""
-    begin: int = array.__array_interface__["data"][0]
-    return begin
+    return array.ctypes.data
 
 
 def offsets(slots: Slots) -> tuple[Mapping[str, int], int]:
@@ -35,24 +33,33 @@ def offsets(slots: Slots) -> tuple[Mapping[str, int], int]:
     return {name: begins[slot] for name, slot in slots.places.items()}, begins[-1]
 
 
+def _holders(kept: list[tuple[Array, int]]) -> list[int]:
+    """How many hold each array; every array that a caller was given holds the one whose memory it has."""
+    return [sys.getrefcount(whole) for whole, _ in kept]
+
+
+# What is counted where no caller holds it, which differs between versions of Python.
+(_FREE,) = _holders([(np.empty(0), 0)])
+
+
 class Results:
-    """Arrays for results. Memory that no caller holds any more is used again: fresh memory is slow."""
+    """Memory for one result. What no caller holds any more is used again: fresh memory is slow."""
 
-    def __init__(self) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:
         """Begin with nothing."""
-        self._kept: dict[tuple[tuple[int, ...], str], list[Array]] = {}
-        self._lock = Lock()
+        self._shape = shape
+        self._dtype = dtype
+        self._kept: list[tuple[Array, int]] = []
 
-    def take(self, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:
-        """An array that nobody else holds; its elements are whatever was there."""
-        with self._lock:
-            kept = self._kept.setdefault((shape, dtype.str), [])
-            for whole in kept:
-                # Held by the list, by `whole`, and by the call itself: by no view that a caller was given.
-                if sys.getrefcount(whole) == 3:
-                    return whole.view(dtype).reshape(shape)
-            size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-            whole = np.empty(size, np.uint8)
-            if len(kept) < _KEPT:
-                kept.append(whole)
-            return whole.view(dtype).reshape(shape)
+    def take(self) -> tuple[Array, int]:
+        """An array that nobody else holds, and where it lies; its elements are whatever was there."""
+        for number, holders in enumerate(_holders(self._kept)):
+            if holders == _FREE:
+                whole, where = self._kept[number]
+                return whole.view(), where
+        whole = np.empty(self._shape, self._dtype)
+        where = address(whole)
+        if len(self._kept) < _KEPT:
+            self._kept.append((whole, where))
+            return whole.view(), where
+        return whole, where

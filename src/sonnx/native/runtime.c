@@ -1,10 +1,13 @@
-/* Executes kernel calls one after the other, each on several threads: tasks are handed out as threads come for
-   them, and nobody begins a call before all tasks of the one before are done. Which thread does a task changes
-   no bit: tasks are independent. Threads live as long as one run.
+/* Executes kernel calls one after the other, each on several threads. Tasks are handed out as threads come for
+   them, and nobody begins a call before all tasks of the one before are done; which thread does a task changes no
+   bit, because tasks are independent. Whoever calls works too, and never waits for a thread that sleeps: helpers
+   join when they are awake, at whatever call the work has reached. They stay for the next run.
 
    Every thread looks whether it computes as IEEE 754 says (D-ALL-4), before its work and after. */
+#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 
 struct call {
@@ -14,33 +17,49 @@ struct call {
     int64_t tasks;
 };
 
-/* What threads share about one call; a line of the cache each, so that calls do not disturb one another. */
+/* How far one call has come; a line of the cache each, so that calls do not disturb one another. */
 struct progress {
-    int64_t next, arrived, unused[6];
+    int64_t next, done, unused[6];
 };
 
-struct team {
+struct work {
     const struct call *calls;
     struct progress *progress;
     int64_t count;
-    int64_t size; /* 0 until it is known how many threads there are */
-    int spoiled;  /* whether some thread did not compute as it should */
-};
-
-struct member {
-    struct team *team;
-    int64_t rank;
-    pthread_t thread;
+    int64_t threads;
+    int64_t helpers; /* that are at it */
+    int spoiled;     /* whether some thread did not compute as it should */
 };
 
 #define MOST_THREADS 256
-#define PATIENCE 2000
+/* Turns of a waiting loop before a thread gives its processor to others, and before a helper goes to sleep: about
+   a tenth of a millisecond, which is what waking it costs. */
+#define PATIENCE 1000
+#define WAKEFUL 4000
 
-/* Waits until a number that others count up is at least `wanted`; gives the processor away after a while. */
+#if defined(__x86_64__)
+#define PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define PAUSE() __asm__ volatile("yield")
+#else
+#define PAUSE() (void)0
+#endif
+
+/* The helpers of this process; one run at a time has them. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct work *work;
+    int64_t runs, helpers, sleeping;
+    int busy;
+} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, 0, 0, 0, 0};
+
+/* Waits until a number that others change is `wanted`. */
 static void await(const int64_t *number, int64_t wanted)
 {
-    for (int64_t turn = 0; __atomic_load_n(number, __ATOMIC_ACQUIRE) < wanted; turn++) {
+    for (int64_t turn = 0; __atomic_load_n(number, __ATOMIC_ACQUIRE) != wanted; turn++) {
         if (turn >= PATIENCE) sched_yield();
+        PAUSE();
     }
 }
 
@@ -53,47 +72,122 @@ static int is_ieee(void)
            last == -0x1.000002p0f;
 }
 
-static void work(struct team *team, int64_t rank)
+static void do_tasks(struct work *work, int64_t rank)
 {
     int sound = is_ieee();
-    for (int64_t i = 0; i < team->count; i++) {
-        const struct call *const call = team->calls + i;
-        struct progress *const progress = team->progress + i;
+    for (int64_t i = 0; i < work->count; i++) {
+        const struct call *const call = work->calls + i;
+        struct progress *const progress = work->progress + i;
         for (;;) {
             const int64_t task = __atomic_fetch_add(&progress->next, 1, __ATOMIC_RELAXED);
             if (task >= call->tasks) break;
             call->run(call->parameters, call->operands, task, rank);
+            __atomic_fetch_add(&progress->done, 1, __ATOMIC_RELEASE);
         }
-        __atomic_fetch_add(&progress->arrived, 1, __ATOMIC_ACQ_REL);
-        await(&progress->arrived, team->size);
+        await(&progress->done, call->tasks);
     }
     sound &= is_ieee();
-    if (!sound) __atomic_store_n(&team->spoiled, 1, __ATOMIC_RELEASE);
+    if (!sound) __atomic_store_n(&work->spoiled, 1, __ATOMIC_RELEASE);
 }
 
-static void *begin(void *argument)
+/* Waits for a run after the one that a helper has seen last. */
+static void await_run(int64_t seen)
 {
-    struct member *const member = argument;
-    await(&member->team->size, 1);
-    work(member->team, member->rank);
+    for (int64_t turn = 0; turn < WAKEFUL; turn++) {
+        if (__atomic_load_n(&pool.runs, __ATOMIC_ACQUIRE) != seen) return;
+        PAUSE();
+    }
+    pthread_mutex_lock(&pool.lock);
+    pool.sleeping++;
+    while (pool.runs == seen) pthread_cond_wait(&pool.wake, &pool.lock);
+    pool.sleeping--;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static void *help(void *argument)
+{
+    const int64_t rank = (int64_t)(intptr_t)argument;
+    for (int64_t seen = 0;;) {
+        await_run(seen);
+        pthread_mutex_lock(&pool.lock);
+        struct work *const work = pool.work;
+        const int joins = work != NULL && rank < work->threads;
+        seen = pool.runs;
+        if (joins) work->helpers++;
+        pthread_mutex_unlock(&pool.lock);
+        if (joins) {
+            do_tasks(work, rank);
+            __atomic_fetch_sub(&work->helpers, 1, __ATOMIC_RELEASE);
+        }
+    }
     return NULL;
 }
 
-/* Runs `count` calls; `progress` has room for each. Where no more threads can be had, fewer do. Answers whether
-   the results are those of IEEE arithmetic. */
+/* A forked process has none of its parent's helpers. */
+static void forget(void)
+{
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.wake, NULL);
+    pool.work = NULL;
+    pool.runs = pool.helpers = pool.sleeping = 0;
+    pool.busy = 0;
+}
+
+static void register_forget(void) { pthread_atfork(NULL, NULL, forget); }
+
+/* Has so many helpers, or as many as can be had; signals are for other threads. */
+static void hire(int64_t wanted)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_once(&once, register_forget);
+    if (pool.helpers >= wanted || pthread_attr_init(&attributes) != 0) return;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.helpers < wanted) {
+        if (pthread_create(&thread, &attributes, help, (void *)(intptr_t)(pool.helpers + 1)) != 0) break;
+        pool.helpers++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+/* Shows the helpers what there is to do; answers 0 where another run has them. */
+static int open_work(struct work *work)
+{
+    pthread_mutex_lock(&pool.lock);
+    const int free = !pool.busy;
+    if (free) {
+        pool.busy = 1;
+        pool.work = work;
+        hire(work->threads - 1);
+        __atomic_fetch_add(&pool.runs, 1, __ATOMIC_RELEASE);
+        if (pool.sleeping) pthread_cond_broadcast(&pool.wake);
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return free;
+}
+
+static void close_work(struct work *work)
+{
+    pthread_mutex_lock(&pool.lock);
+    pool.work = NULL;
+    pool.busy = 0;
+    pthread_mutex_unlock(&pool.lock);
+    await(&work->helpers, 0);
+}
+
+/* Runs `count` calls on up to `threads` threads; `progress` has room for each. Answers whether the results are those
+   of IEEE arithmetic. */
 int sonnx_execute(const struct call *calls, struct progress *progress, int64_t count, int64_t threads)
 {
-    struct member members[MOST_THREADS];
-    struct team team = {calls, progress, count, 0, 0};
-    int64_t size = 1;
+    struct work work = {calls, progress, count, threads < MOST_THREADS ? threads : MOST_THREADS, 0, 0};
     for (int64_t i = 0; i < count; i++) progress[i] = (struct progress){0, 0, {0}};
-    for (; size < threads && size < MOST_THREADS; size++) {
-        members[size].team = &team;
-        members[size].rank = size;
-        if (pthread_create(&members[size].thread, NULL, begin, members + size) != 0) break;
-    }
-    __atomic_store_n(&team.size, size, __ATOMIC_RELEASE);
-    work(&team, 0);
-    for (int64_t i = 1; i < size; i++) pthread_join(members[i].thread, NULL);
-    return !team.spoiled;
+    const int helped = threads > 1 && open_work(&work);
+    do_tasks(&work, 0);
+    if (helped) close_work(&work);
+    return !work.spoiled;
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from sonnx.model.kernel import KernelCall
 from sonnx.native.cache import compile_all
-from sonnx.native.memory import address
+from sonnx.native.memory import address, aligned
 from sonnx.native.sources import kernel_source, runtime_source
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.environment import NotIeeeError, require_ieee
@@ -73,7 +73,8 @@ class Tape:
             run = []
         self._add_calls(run, addresses)
         most = max((part[1] for part in self._parts if isinstance(part, tuple)), default=0)
-        self._progress = np.zeros((most + 1) * _LINE, np.uint8)
+        self._progress = aligned(most * _LINE)
+        self._progress_address = address(self._progress)
 
     def _add_calls(self, run: Sequence[KernelCall], addresses: Mapping[str, int]) -> None:
         if not run:
@@ -95,16 +96,19 @@ class Tape:
         self._kept.append(calls)
         self._parts.append((ctypes.addressof(calls), len(run)))
 
-    def run(self, given: Mapping[str, Array], threads: int) -> dict[str, Array]:
-        """Execute all steps; answers the tensors that no memory was given for, which is text."""
+    def run(self, given: Mapping[str, Array], where: Mapping[str, int], threads: int) -> dict[str, Array]:
+        """Execute all steps; answers the tensors that no memory was given for, which is text.
+
+        `where` says where arrays lie, of those for which that is known.
+        """
         for name, places in self._open.items():
-            where = address(given[name])
+            begin = where[name] if name in where else address(given[name])
             for operands, index in places:
-                operands[index] = where
+                operands[index] = begin
         text: dict[str, Array] = {}
         for part in self._parts:
             if isinstance(part, tuple):
-                if not self._kernels.execute(part[0], address(self._progress), part[1], threads):
+                if not self._kernels.execute(part[0], self._progress_address, part[1], threads):
                     require_ieee()
                     raise NotIeeeError("a thread of this process does not compute as IEEE 754 says")
             else:

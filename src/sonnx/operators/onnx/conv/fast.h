@@ -76,7 +76,7 @@ INLINE int64_t between(int64_t low, int64_t value, int64_t high)
 }
 
 /* A phase of a line of the padded input: element j is column j * stride + f of it. Those from `first` up to
-   `after` lie in the image, where `from` leads if j is 0. */
+   `after` lie in the image. */
 struct phase {
     int64_t first, after;
 };
@@ -89,7 +89,7 @@ INLINE struct phase phase_of(const struct parameters *p, int64_t f)
     return (struct phase){first, after};
 }
 
-/* Zeros at an end of a line: mostly one or two, too few for the call that a compiler would make of this. */
+/* Few elements at an end of a line: a compiler would make calls of these loops, which cost more. */
 INLINE void zeros(SUM *to, int64_t begin, int64_t end)
 {
     for (int64_t j = begin; j < end; j++) {
@@ -98,67 +98,90 @@ INLINE void zeros(SUM *to, int64_t begin, int64_t end)
     }
 }
 
-/* Elements `begin` up to `end` of a phase, zeros where it does not lie in the image. */
-INLINE void pad_phase(const struct phase *ph, const TYPE *from, int64_t stride, int64_t begin, int64_t end, SUM *to)
+INLINE void few(SUM *to, const TYPE *line, int64_t shift, int64_t stride, int64_t begin, int64_t end)
 {
-    const int64_t first = between(begin, ph->first, end), after = between(first, ph->after, end);
-    zeros(to, begin, first);
-    if (stride == 1) { /* which the compiler has vectors for */
-        for (int64_t j = first; j < after; j++) to[j] = widened(from[j]);
-    } else {
-        for (int64_t j = first; j < after; j++) to[j] = widened(from[j * stride]);
+    for (int64_t j = begin; j < end; j++) {
+        to[j] = widened(line[j * stride + shift]);
+        ONE_BY_ONE(j);
     }
-    zeros(to, after, end);
+}
+
+/* One phase of a line: element j of it is column j * stride + shift of the image. */
+INLINE void pad_phase(const struct phase *ph, const TYPE *line, int64_t shift, int64_t stride, int64_t row, SUM *to)
+{
+    zeros(to, 0, ph->first);
+    if (stride == 1) { /* which the compiler has vectors for */
+        for (int64_t j = ph->first; j < ph->after; j++) to[j] = widened(line[j + shift]);
+    } else {
+        for (int64_t j = ph->first; j < ph->after; j++) to[j] = widened(line[j * stride + shift]);
+    }
+    zeros(to, ph->after, row);
 }
 
 #if !HALF
-/* Both phases of a line at a stride of 2, from `begin` up to `end`, which all lie in the image; answers how far it
-   came: a line shorter than a vector is left. */
-INLINE int64_t split(const TYPE *from, int64_t begin, int64_t end, SUM *even, SUM *odd)
+/* Both phases of a line at a stride of 2, from `begin` up to `end`, which all lie in the image. */
+INLINE void split(const TYPE *line, int64_t shift, int64_t begin, int64_t end, SUM *even, SUM *odd)
 {
-    if (end - begin < LANES) return begin;
+    if (end - begin < LANES) {
+        few(even, line, shift, 2, begin, end);
+        few(odd, line, shift + 1, 2, begin, end);
+        return;
+    }
     for (int64_t j = begin; j < end; j += LANES) {
         const int64_t at = least(j, end - LANES); /* the last vector may overlap the one before */
-        const vector a = load(from + 2 * at), b = load(from + 2 * at + LANES);
+        const vector a = load(line + (2 * at + shift)), b = load(line + (2 * at + shift + LANES));
         store(even + at, evens(a, b));
         store(odd + at, odds(a, b));
     }
-    return end;
+}
+
+INLINE void pad_both(const struct phase ph[2], const TYPE *line, int64_t shift, int64_t row, SUM *even, SUM *odd)
+{
+    const int64_t begin = ph[0].first > ph[1].first ? ph[0].first : ph[1].first;
+    const int64_t least_after = least(ph[0].after, ph[1].after), end = least_after < begin ? begin : least_after;
+    zeros(even, 0, ph[0].first);
+    zeros(odd, 0, ph[1].first);
+    few(even, line, shift, 2, ph[0].first, least(begin, ph[0].after));
+    few(odd, line, shift + 1, 2, ph[1].first, least(begin, ph[1].after));
+    split(line, shift, begin, end, even, odd);
+    few(even, line, shift, 2, end, ph[0].after);
+    few(odd, line, shift + 1, 2, end, ph[1].after);
+    zeros(even, ph[0].after, row);
+    zeros(odd, ph[1].after, row);
 }
 #endif
+
+INLINE void zero_line(SUM *to, int64_t row)
+{
+    for (int64_t j = 0; j < row; j++) to[j] = 0;
+}
 
 /* Lines `begin` up to `end` of the padded input; phases lie `phase` apart. */
 INLINE void pad_lines(const struct parameters *p, const TYPE *image, int64_t begin, int64_t end, SUM *padded,
                       int64_t phase)
 {
-    const int64_t stride = p->stride_width;
+    const int64_t stride = p->stride_width, row = p->row;
+#if !HALF
+    const struct phase both[2] = {phase_of(p, 0), phase_of(p, 1)};
+#endif
     for (int64_t f = 0; f < stride; f++) {
         const struct phase ph = phase_of(p, f);
         for (int64_t i = begin; i < end; i++) {
             const int64_t line = i - p->pad_top;
-            SUM *const to = padded + f * phase + (i - begin) * p->row;
-            const TYPE *const from = image + line * p->width + f - p->pad_left;
+            SUM *const to = padded + f * phase + (i - begin) * row;
             if (line < 0 || line >= p->height) {
-                for (int64_t j = 0; j < p->row; j++) to[j] = 0;
+                zero_line(to, row);
 #if !HALF
-                if (stride == 2) {
-                    for (int64_t j = 0; j < p->row; j++) to[phase + j] = 0;
-                }
+                if (stride == 2) zero_line(to + phase, row);
             } else if (stride == 2) {
-                const struct phase next = phase_of(p, 1);
-                const int64_t first = ph.first > next.first ? ph.first : next.first;
-                const int64_t done = split(from, first, least(ph.after, next.after), to, to + phase);
-                pad_phase(&ph, from, stride, 0, first, to);
-                pad_phase(&next, from + 1, stride, 0, first, to + phase);
-                pad_phase(&ph, from, stride, done, p->row, to);
-                pad_phase(&next, from + 1, stride, done, p->row, to + phase);
+                pad_both(both, image + line * p->width, -p->pad_left, row, to, to + phase);
 #endif
             } else {
-                pad_phase(&ph, from, stride, 0, p->row, to);
+                pad_phase(&ph, image + line * p->width, f - p->pad_left, stride, row, to);
             }
         }
 #if !HALF
-        if (stride == 2) return;
+        if (stride == 2) return; /* both phases are done */
 #endif
     }
 }

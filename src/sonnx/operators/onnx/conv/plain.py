@@ -26,7 +26,7 @@ def plain(request: PlainRequest) -> PlainKernel:
         "padded_count": prod(X[:2]) * prod(padded),
         "channels": X[1],
         "group_channels": W[1],
-        "channel": "c" if int(attributes["group"]) == 1 else "c",
+        "channel": "ci" if int(attributes["group"]) == 1 else "c",
         "kernel_lines": W[2],
         "kernel_columns": W[3],
         "line": f"{_steps('m', strides[0], Y[2])} + {_steps('p', dilations[0], W[2])}",
