@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sonnx import xla
     from sonnx.api import Graph, load
+    from sonnx.engines import CompiledGraph, NoCompilerWarning
     from sonnx.evaluate.functions import broadcast, clip, conv, error_bound, expand, output_types, where
     from sonnx.evaluate.graphs import InputError, MemoryLimitError
     from sonnx.load.limits import LoadError
     from sonnx.model.dtype import DType
     from sonnx.model.rule import Finding, Rule, RuleError, Shown
     from sonnx.model.tensor_type import TensorType
+    from sonnx.native.compiler import CompilerError
     from sonnx.numeric.arrays import RealArray
     from sonnx.numeric.bits import same_bits, ulp_distance
     from sonnx.numeric.environment import NotIeeeError
@@ -37,6 +39,9 @@ del globals()["load"]
 _HOMES = {
     "Graph": "sonnx.api",
     "load": "sonnx.api",
+    "CompiledGraph": "sonnx.engines",
+    "CompilerError": "sonnx.native.compiler",
+    "NoCompilerWarning": "sonnx.engines",
     "EngineError": "sonnx.stablehlo.engine",
     "ExportError": "sonnx.stablehlo.module",
     "InputError": "sonnx.evaluate.graphs",
@@ -66,6 +71,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "CompiledGraph",
+    "CompilerError",
     "DType",
     "EngineError",
     "ExportError",
@@ -74,6 +81,7 @@ __all__ = [
     "InputError",
     "LoadError",
     "MemoryLimitError",
+    "NoCompilerWarning",
     "NotIeeeError",
     "RealArray",
     "Rule",

@@ -1,6 +1,7 @@
 """Which engine executes a graph: the definitions themselves, compiled kernels, or the real XLA."""
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from sonnx.evaluate.graphs import (
     require_inputs,
     require_memory,
 )
+from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph
 from sonnx.native.compiler import find_compiler
 from sonnx.native.engine import Executable
@@ -29,6 +31,12 @@ Engine = Literal["reference", "native", "xla"]
 ENGINES: tuple[Engine, ...] = ("reference", "native", "xla")
 MOST_THREADS = 256
 NO_COMPILER = "no C compiler was found, so the definitions themselves are executed: slower, the same bits"
+
+
+class NoCompilerWarning(UserWarning):
+    """A graph was to be compiled, and there is no compiler."""
+
+
 _DEFAULTS = {name: getattr(Settings(), name) for name in ("domain", "accumulate", "order", "seed")}
 # What each engine cannot be told; for the others a choice would be silently without effect.
 _REFUSED = {"reference": (), "native": ("domain", "order", "seed"), "xla": tuple(_DEFAULTS)}
@@ -45,9 +53,9 @@ def run_graph(
 ) -> dict[str, Array]:
     """Execute a graph that has been found to conform; arrays by input name in, by output name out.
 
-    Compiled kernels give the bits of the definitions, in the domain "ieee"; XLA adds sums in an order of its own
-    and flushes subnormal numbers in them, so it has no modes of accumulation. Both run a graph as a whole:
-    nothing can watch them.
+    Compiled kernels give the bits of the definitions, in the domain "ieee"; XLA adds sums in an order of its
+    own and flushes subnormal numbers in them, so it has no modes of accumulation. Both run a graph as a
+    whole: nothing can watch them.
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be {' or '.join(map(repr, ENGINES))}, not {engine!r}")
@@ -85,7 +93,7 @@ class CompiledGraph:
         self._wanted = {
             value.name: (numpy_dtype(value.type.dtype), value.type.sizes)
             for value in graph.inputs
-            if value.type.dtype is not None
+            if value.type.dtype not in (None, DType.STRING)
         }
 
     def __call__(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
@@ -104,13 +112,17 @@ class CompiledGraph:
         if type(inputs) is not dict or inputs.keys() != self._wanted.keys():
             return False
         return all(
-            type(array) is np.ndarray and dtype != object and array.dtype == dtype and array.shape == sizes
-            for array, (dtype, sizes) in zip(inputs.values(), map(self._wanted.__getitem__, inputs), strict=True)
+            type(array) is np.ndarray and array.dtype == dtype and array.shape == sizes
+            for array, (dtype, sizes) in zip(
+                inputs.values(), map(self._wanted.__getitem__, inputs), strict=True
+            )
         )
 
     def __repr__(self) -> str:
         """Print what it is in short."""
-        return f"<CompiledGraph on {self.engine}, {self.threads} threads, arena of {self.arena_bytes:,} bytes>"
+        return (
+            f"<CompiledGraph on {self.engine}, {self.threads} threads, arena of {self.arena_bytes:,} bytes>"
+        )
 
 
 def compile_graph(
@@ -124,6 +136,7 @@ def compile_graph(
     if not isinstance(threads, int) or isinstance(threads, bool) or not 1 <= threads <= MOST_THREADS:
         raise ValueError(f"threads must be an integer from 1 to {MOST_THREADS}, not {threads!r}")
     if find_compiler() is None:
+        warnings.warn(NO_COMPILER, NoCompilerWarning, stacklevel=3)
         require_memory(graph, settings)
         return CompiledGraph(graph, settings, None, threads)
     planned = program(graph, accumulate, threads=threads, vector_bytes=vector_bytes())
@@ -134,7 +147,11 @@ def compile_graph(
 def _require_memory(planned: Program, memory: int) -> None:
     """Refuse a program whose buffers would exceed the limit, before any of them is made."""
     arena = sum(size for _, size in assign(planned.temporaries()).sizes)
-    outside = [*planned.constants, *planned.folded, *(value.name for value in (*planned.inputs, *planned.outputs))]
+    outside = [
+        *planned.constants,
+        *planned.folded,
+        *(value.name for value in (*planned.inputs, *planned.outputs)),
+    ]
     most = arena + sum(planned.buffers[name].bytes for name in outside)
     if most > memory:
         raise MemoryLimitError(

@@ -22,6 +22,8 @@ from tests.report.cli_support import (
     written,
 )
 
+from sonnx.native.compiler import CompilerError
+
 FILES = {"Makefile", "README.md", "checks.h", "model.c", "model.h", "test_model.c", "vectors.bin"}
 WEIGHTS = {"weights.c", "weights.h"}
 
@@ -168,6 +170,21 @@ def test_a_file_that_is_no_model_and_too_little_memory_are_said(tmp_path: Path) 
     assert done.exit_code == 2
     assert "(--memory)" in done.output
     assert not (tmp_path / "p").exists()
+
+
+def test_fast_kernels_without_a_compiler_are_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = written(tmp_path / "net.onnx", conv_model())
+
+    def missing(*_: object) -> None:
+        raise CompilerError("no C compiler was found")
+
+    monkeypatch.setattr("sonnx.native.tape.compile_all", missing)
+    done = run("emit", model, "-o", tmp_path / "p", "--kernels", "fast")
+    assert done.exit_code == 2
+    assert done.output == "error: no C compiler was found\n"
+    assert os.listdir(tmp_path) == ["net.onnx"]
 
 
 @needs_gcc

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.emit.support import Author, assert_passes, files_of, fold, make, needs_gcc, random_model, written
+from tests.check.support import BODY, calling, function
 
 import sonnx
 from sonnx.emit.errors import EmitError
@@ -186,6 +187,57 @@ def test_the_model_needs_nothing_from_a_library(tmp_path: Path) -> None:
     own = {name for name in wanted if name.startswith("random_model_")}
     # Compilers make these calls of loops and structures by themselves, in freestanding programs too.
     assert wanted - own <= {"memcpy", "memset", "memmove", "_GLOBAL_OFFSET_TABLE_"}
+
+
+@needs_gcc
+def test_the_header_serves_cpp(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", large())
+    (folder / "user.cpp").write_text('#include "model.h"\n#include "model.h"\n', encoding="utf-8")
+    command = ["gcc", "-x", "c++", "-std=c++11", "-Wall", "-Werror", "-fsyntax-only", "user.cpp"]
+    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if "cc1plus" in found.stderr:
+        pytest.skip("gcc comes without C++ here")
+    assert found.returncode == 0, found.stderr
+
+
+@needs_gcc
+def test_functions_of_a_model_are_executed_by_their_bodies(tmp_path: Path) -> None:
+    graph = sonnx.Graph.of(calling(function(BODY)))
+    assert graph.check() == ()
+    for kernels in KERNELS:
+        folder = written(tmp_path / kernels, graph, kernels=kernels)
+        assert_passes(make(folder))
+        assert "Clip | `y`" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+@needs_gcc
+def test_nodes_on_constants_alone_are_constants_of_a_fast_project(tmp_path: Path) -> None:
+    author = Author(np.random.default_rng(2))
+    zero, one = (author.constant(np.array(value, np.float32), "float") for value in (0, 1))
+    x = author.constant(np.array([-1, 0.5, 2], np.float32), "float")
+    folded = author.node("Clip", [x, zero, one], "float", (3,))
+    author.node("Clip", [folded, zero, one], "float", (3,))
+    graph = author.finished("constants")
+    folder = written(tmp_path / "p", graph, kernels="fast")
+    assert_passes(make(folder))
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert "| none: its result is a constant | 1 " in text
+    assert not re.search(r"\| `node_", text)
+
+
+def test_many_nodes_with_one_long_name_are_emitted_in_bounded_time() -> None:
+    kind, count = tensor_type("float[1]"), 3000
+    bounds = tuple(Constant(name, tensor_type("float[]"), np.zeros((), np.float32)) for name in "lh")
+    chain = [f"{'x' * 300} {index}" for index in range(count)]
+    nodes = tuple(
+        Node("Clip", (before, "l", "h"), (name,), {}, "n" * 3000, version=13)
+        for before, name in pairwise(chain)
+    )
+    ends = (Value(chain[0], kind),), (Value(chain[-1], kind),)
+    inner = tuple(Value(name, kind) for name in chain[1:-1])
+    files = files_of(sonnx.Graph.of(Graph("g" * 5000, *ends, nodes, bounds, inner, opsets=(("", 22),))))
+    assert files["model.c"].count(b"static void node_") == count - 1
+    assert sum(map(len, files.values())) < 2000 * count
 
 
 def test_tensors_that_are_never_needed_together_share_memory() -> None:

@@ -14,6 +14,9 @@ from sonnx.cli.terminal import INTERRUPTED, escaped, fail, prepare, say
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from sonnx.engines import Engine
+    from sonnx.evaluate.graphs import Settings
+
 # What a pipe or a file gets; a terminal gets its own width.
 _WIDTH = 110
 
@@ -281,10 +284,15 @@ def emit(model: Path, memory: int | None, **options: Any) -> None:
 )
 @click.option(
     "--engine",
-    type=click.Choice(["reference", "xla"]),
-    default="reference",
-    show_default=True,
-    help="The definitions themselves, or the real XLA (needs the extra `xla`), whose sums differ.",
+    type=click.Choice(["native", "reference", "xla"]),
+    help="Compiled kernels (the default, wherever they can), the definitions themselves, with the same bits, "
+    "or the real XLA (needs the extra `xla`), whose sums differ.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Threads of the native engine (all processors); no bit depends on their number.",
 )
 @click.option("--output-dir", type=click.Path(path_type=Path), help="Write the results into this folder.")
 @click.option(
@@ -317,6 +325,7 @@ def emit(model: Path, memory: int | None, **options: Any) -> None:
 def run(model: Path, memory: int | None, **options: Any) -> None:
     """Run MODEL by the specification, bit for bit or exactly.
 
+    Compiled kernels and the definitions themselves give the same bits; the first use of a kernel compiles it.
     In the domain `ieee` the bits are those that the specification names. In `real` nothing is rounded: the
     results are exact fractions (.json) beside the nearest doubles (.npy). A model outside the profile is
     refused with its findings and exit code 1; what cannot be read at all has exit code 2.
@@ -330,8 +339,20 @@ def run(model: Path, memory: int | None, **options: Any) -> None:
         if "=" not in binding[1:-1]:
             raise click.UsageError(f"--input takes NAME=FILE.npy, not {binding!r}")
     chosen = {name: options.pop(name) for name in ("domain", "accumulate", "order", "seed")}
-    only = {"domain": "ieee", "accumulate": "separate", "order": "given", "seed": 0}
-    if options["engine"] == "xla" and (chosen != only or options["trace"]):
-        raise click.UsageError("--engine xla takes no --domain, --accumulate, --order, --seed or --trace")
     settings = Settings(**chosen, memory=memory or DEFAULT_MEMORY)
+    options["engine"] = _engine(options["engine"], settings, options["trace"], options["threads"])
     sys.exit(run_model(model, RunOptions(settings=settings, memory=memory, **options)))
+
+
+def _engine(asked: Any, settings: "Settings", trace: bool, threads: int | None) -> "Engine":
+    """The engine that was asked for, or the fastest that can do the rest of what was asked for."""
+    own = {"--domain real": settings.domain == "real", "--order random": settings.order == "random"}
+    own |= {"--seed": settings.seed != 0, "--trace": trace}
+    needs_reference = [option for option, given in own.items() if given]
+    engine: Engine = asked or ("reference" if needs_reference else "native")
+    refused = needs_reference if engine != "reference" else []
+    refused += ["--accumulate"] if engine == "xla" and settings.accumulate != "separate" else []
+    refused += ["--threads"] if engine != "native" and threads is not None else []
+    if refused:
+        raise click.UsageError(f"the engine {engine} takes no {', '.join(refused)}")
+    return engine

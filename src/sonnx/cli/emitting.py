@@ -15,6 +15,7 @@ from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say
 from sonnx.emit.project import Kernels, project, require_new, write_folder
 from sonnx.evaluate.graphs import DEFAULT_MEMORY, Accumulate, MemoryLimitError, Step
 from sonnx.load.arrays import digest
+from sonnx.native.compiler import CompilerError
 from sonnx.native.engine import Executable
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.environment import NotIeeeError
@@ -49,7 +50,11 @@ def emit_model(path: Path, options: EmitOptions) -> int:
         write_folder(output, files)
     except MemoryLimitError as problem:
         return fail(f"{problem} (--memory)")
-    except (NotIeeeError, ValueError) as problem:  # a LoadError, an EmitError, or a size that nothing has
+    except (
+        CompilerError,
+        NotIeeeError,
+        ValueError,
+    ) as problem:  # a LoadError, an EmitError, or a size that nothing has
         return fail(str(problem))
     except OSError as problem:
         return fail(f"{output}: cannot be written: {problem.strerror}")

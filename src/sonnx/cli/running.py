@@ -13,11 +13,12 @@ from sonnx import __version__
 from sonnx.api import Graph, load
 from sonnx.cli.models import is_same_file, refuse
 from sonnx.cli.terminal import CONFORMS, FINDINGS, UNREADABLE, fail, say
-from sonnx.engines import Engine, run_graph
+from sonnx.engines import NO_COMPILER, Engine, available_threads, compile_graph, run_graph
 from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step
 from sonnx.load.arrays import array_digest, doubles, safe_name, write_array
 from sonnx.load.npy import ArrayFileError, read_npy
 from sonnx.model.tensor_type import TensorType
+from sonnx.native.compiler import CompilerError, find_compiler
 from sonnx.numeric.arrays import Array, describe
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.shared.predicates import count
@@ -37,6 +38,7 @@ class RunOptions:
     settings: Settings
     memory: int | None
     engine: Engine = "reference"
+    threads: int | None = None
 
 
 def run_model(path: Path, options: RunOptions) -> int:
@@ -60,6 +62,8 @@ def run_model(path: Path, options: RunOptions) -> int:
         return _fail_lines(str(problem))
     except MemoryLimitError as problem:
         return fail(f"{problem} (--memory)")
+    except CompilerError as problem:
+        return _fail_lines(str(problem))
     except (EngineError, NotIeeeError, ValueError) as problem:  # a ValueError may be a LoadError
         return fail(str(problem))
     except OSError as problem:
@@ -131,6 +135,8 @@ def _bound(bindings: Sequence[str], types: Mapping[str, TensorType]) -> tuple[di
 def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) -> dict[str, Array]:
     if options.output_dir is not None:
         options.output_dir.mkdir(parents=True, exist_ok=True)
+    if options.engine == "native":
+        return _compiled(graph, arrays, options)
     if options.trace:
         return run_graph(graph, arrays, options.settings, watch=_tracer(options))
     console = Console(stderr=True)
@@ -144,6 +150,22 @@ def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) ->
             progress.update(task, completed=step.number, total=step.total)
 
         return run_graph(graph, arrays, options.settings, watch=advance)
+
+
+def _compiled(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) -> dict[str, Array]:
+    """Run with compiled kernels; without a compiler, by the definitions, and say so."""
+    threads = options.threads or available_threads()
+    if find_compiler() is None:
+        say(f"note: {NO_COMPILER}", error=True)
+        return _executed(graph, arrays, replace(options, engine="reference"))
+    compiled = compile_graph(
+        graph, options.settings.accumulate, threads=threads, memory=options.settings.memory
+    )
+    say(
+        f"engine native, {count(threads, 'thread')}; "
+        f"{compiled.arena_bytes:,} bytes for tensors between nodes, {compiled.constant_bytes:,} for constants"
+    )
+    return compiled(arrays)
 
 
 def _tracer(options: RunOptions) -> Callable[[Step], None]:

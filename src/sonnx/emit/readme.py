@@ -74,6 +74,7 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
         "entry": entry,
         "ports": "\n".join(_port(port) for port in (*layout.inputs, *layout.outputs)),
         "weight_files": files,
+        "kernel_files": _kernel_files(layout),
         "vectors": ", ".join(shown(vector.label) for vector in vectors),
         "weight_bytes": f"{sum(w.data.size * w.kind.bytes for w in layout.weights):,}",
         "weight_place": "static, filled by the loader" if loaded else "constant",
@@ -89,6 +90,12 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
         ),
     }
     return fill(own("README.md"), values)
+
+
+def _kernel_files(layout: Layout) -> str:
+    if not layout.kernels:
+        return ""
+    return f"| {', '.join(f'`{name}`' for name in layout.kernels)} | the kernels that `model.c` calls |\n"
 
 
 def _executed(layout: Layout) -> list[tuple[str, int, Node]]:
