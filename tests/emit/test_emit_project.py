@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.emit.support import Author, assert_passes, files_of, fold, make, needs_gcc, random_model, written
 from tests.check.support import BODY, calling, function
+from tests.emit.support import Author, assert_passes, files_of, fold, make, needs_gcc, random_model, written
 
 import sonnx
 from sonnx.emit.errors import EmitError

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sonnx.emit.layout import Function, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, word
-from sonnx.emit.plain import Draft, drafted, function, helpers, require_types
+from sonnx.emit.plain import Draft, drafted, function, helpers, idle, require_types
 from sonnx.emit.template import fill, own
 from sonnx.emit.types import c_type
 from sonnx.model.graph import Graph, Node
@@ -49,7 +49,7 @@ def lay_out(graph: Graph, accumulate: str, fold: Fold) -> Layout:
     outputs = ports("out", [value.name for value in graph.outputs], graph)
     arrays = {port.tensor: f"caller_{port.parameter}" for port in (*outputs, *inputs)}
     arrays |= {weight.tensor: weight.expression for weight in weights}
-    memory = share(_temporaries(planned, groups))
+    memory = share(_temporaries(graph, planned, groups))
     arrays |= memory.names
     calls = {step.symbol: step for step in planned.steps if isinstance(step, KernelCall)}
     return Layout(
@@ -85,10 +85,15 @@ def _needed(planned: Program) -> list[str]:
     return [name for name in known if name in read]
 
 
-def _temporaries(planned: Program, groups: list[_Group]) -> list[Lifetime]:
+def _temporaries(graph: Graph, planned: Program, groups: list[_Group]) -> list[Lifetime]:
     """Everything that is neither a constant nor the caller's; sizes in elements of one C type."""
     outside = {*planned.constants, *planned.folded}
     outside |= {value.name for value in (*planned.inputs, *planned.outputs)}
+    drafts = [group.draft for group in groups if group.draft]
+    called = {
+        name for step in planned.steps if isinstance(step, KernelCall) for name in (*step.reads, *step.writes)
+    }
+    outside |= idle(drafts, graph) - called
     found = []
     for each in lifetimes(planned.steps, planned.buffers, outside):
         buffer = planned.buffers[each.name]
@@ -96,7 +101,7 @@ def _temporaries(planned: Program, groups: list[_Group]) -> list[Lifetime]:
         found.append(Lifetime(each.name, kind, max(buffer.elements, 1), each.first, each.last))
     step = 0
     for group in groups:
-        found += group.draft.scratch(step) if group.draft else []
+        found += group.draft.scratch(step) if group.draft and not group.draft.empty else []
         step += len(group.steps)
     return found
 
@@ -105,6 +110,7 @@ def _groups(graph: Graph, planned: Program, accumulate: str) -> Iterator[_Group]
     """The steps node by node: those that prepare come before the one that writes a tensor of the graph."""
     makers = {name: number for number, node in enumerate(graph.nodes) for name in node.outputs}
     names = Names({*planned.buffers})
+    written = {name for step in (*planned.once, *planned.steps) for name in step.writes}
     steps: list[Step] = []
     for step in planned.steps:
         steps.append(step)
@@ -116,11 +122,9 @@ def _groups(graph: Graph, planned: Program, accumulate: str) -> Iterator[_Group]
         if isinstance(step, Definition):
             yield _Group(((number, node),), tuple(steps), drafted(graph, number, accumulate, names))
         else:
-            reads = {name for each in steps for name in each.reads} | set(planned.folded)
-            # A Clip whose input nobody reads is done by the kernel that would have made it.
-            before = makers.get(node.inputs[0])
-            fused = before is not None and node.inputs[0] not in reads and node.operator == "Clip"
-            first = ((before, graph.nodes[before]),) if fused and before is not None else ()
+            # A Clip whose input no step makes is done by the kernel that would have made it.
+            before = makers.get(node.inputs[0]) if node.inputs[0] not in written else None
+            first = () if before is None else ((before, graph.nodes[before]),)
             yield _Group((*first, (number, node)), tuple(steps))
         steps = []
 

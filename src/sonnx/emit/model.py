@@ -113,15 +113,13 @@ def _run(layout: Layout) -> str:
         lines += [f"    if (!{layout.prefix}_loaded) {{", "        return 1;", "    }"]
     in_place = layout.kernels is not None
     for port in layout.inputs:
-        lines += (
-            _taken(port) if in_place else _copy(layout.arrays[port.tensor], port.parameter, port.elements)
-        )
+        lines += _taken(port) if in_place else _copied(layout, port, inward=True)
     if in_place:
         lines += [line for port in layout.outputs for line in _taken(port)]
     lines += [f"    {function.name}();" for function in layout.functions]
     for port in layout.outputs:
-        if layout.arrays[port.tensor] != f"caller_{port.parameter}":
-            lines += _copy(port.parameter, layout.arrays[port.tensor], port.elements)
+        if layout.arrays.get(port.tensor) != f"caller_{port.parameter}":
+            lines += _copied(layout, port, inward=False)
     return "\n".join([*lines, *(["    return 0;"] if layout.loaded else []), "}"])
 
 
@@ -129,9 +127,14 @@ def _taken(port: Port) -> list[str]:
     return [f"    caller_{port.parameter} = {port.parameter};"]
 
 
-def _copy(to: str, source: str, elements: int) -> list[str]:
+def _copied(layout: Layout, port: Port, *, inward: bool) -> list[str]:
+    """The loop that copies what the caller gives, or wants; with nothing to copy, the parameter is idle."""
+    if port.elements == 0:
+        return [f"    (void){port.parameter};"]
+    pair = layout.arrays[port.tensor], port.parameter
+    to, source = pair if inward else pair[::-1]
     return [
-        f"    for (int32_t i = 0; i < {elements}; i++) {{",
+        f"    for (int32_t i = 0; i < {port.elements}; i++) {{",
         f"        {to}[i] = {source}[i];",
         "    }",
     ]

@@ -126,13 +126,25 @@ def _lifetimes(graph: Graph, drafts: Sequence[Draft], weights: Mapping[str, str]
     for step, draft in enumerate(drafts, start=1):
         first |= dict.fromkeys(draft.outputs.values(), step)
         last |= dict.fromkeys((*draft.inputs.values(), *draft.outputs.values()), step)
-        found += draft.scratch(step)
+        found += [] if draft.empty else draft.scratch(step)
     last |= {value.name: len(drafts) + 1 for value in graph.outputs}
+    unused = idle(drafts, graph)
     for name, step in first.items():
-        if name not in weights:
+        if name not in weights and name not in unused:
             elements = max(prod(graph.types[name].sizes or ()), 1)
             found.append(Lifetime(name, c_type(graph.types[name], name).name, elements, step, last[name]))
     return found
+
+
+def idle(drafts: Sequence[Draft], graph: Graph) -> set[str]:
+    """Tensors without elements that no function mentions: an array for them would be one that nobody uses."""
+    used = {
+        name
+        for draft in drafts
+        if not draft.empty
+        for name in (*draft.inputs.values(), *draft.outputs.values())
+    }
+    return {name for name, kind in graph.types.items() if 0 in (kind.sizes or ()) and name not in used}
 
 
 @cache

@@ -6,7 +6,7 @@ A kernel is a C function
 
 that does one of `tasks` independent pieces of work; tasks of one call may run in any order and on several
 threads, `rank` is the thread's number from 0. `operands` are the buffers of `reads`, then those of `writes`.
-`struct parameters` stands in the C source; its fields are all int64_t, and the functions of a source share it.
+`struct parameters` stands in the C source; all its fields are int64_t, and all functions share it.
 """
 
 from collections.abc import Mapping

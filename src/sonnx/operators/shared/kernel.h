@@ -7,4 +7,5 @@
 #define JOIN(name, variant) JOINED(name, variant)
 #define KERNEL(name) JOIN(name, VARIANT)
 
+#define ALONE __attribute__((noinline))
 #define INLINE static inline __attribute__((always_inline, unused))

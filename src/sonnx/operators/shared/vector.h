@@ -12,17 +12,15 @@ typedef SUM loose __attribute__((vector_size(VECTOR_BYTES), aligned(SUM_BYTES), 
 
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
-#define UNROLL_LOOP _Pragma("unroll 4")
 #else
 #define UNROLL _Pragma("GCC unroll 8")
-#define UNROLL_LOOP _Pragma("GCC unroll 4")
 #endif
 
 /* Keeps a sum in its register: without this gcc moves some of them to memory and back at every term. */
 #if defined(__x86_64__) && (VECTOR_BYTES == 16 || (VECTOR_BYTES == 32 && defined(__AVX__)) || defined(__AVX512F__))
-#define HOLD(sum) __asm__("" : "+x"(sum))
+#define HOLD(sum) __asm__ volatile("" : "+x"(sum))
 #elif defined(__aarch64__) && VECTOR_BYTES == 16
-#define HOLD(sum) __asm__("" : "+w"(sum))
+#define HOLD(sum) __asm__ volatile("" : "+w"(sum))
 #else
 #define HOLD(sum) (void)0
 #endif

@@ -47,6 +47,17 @@ INLINE void block_of_channels(const int tall, int64_t terms, const SUM *weights,
     }
 }
 
+/* A function each: alone, they are given registers better than within a larger one. */
+#define BLOCK_OF_CHANNELS(tall)                                                                                   \
+    static ALONE void block_of_##tall(int64_t terms, const SUM *weights, const SUM *panel, const SUM *bias,       \
+                                      SUM *out, int64_t pitch, const struct bounds *bounds)                       \
+    {                                                                                                             \
+        block_of_channels(tall, terms, weights, panel, bias, out, pitch, bounds);                                 \
+    }
+BLOCK_OF_CHANNELS(4)
+BLOCK_OF_CHANNELS(5)
+BLOCK_OF_CHANNELS(6)
+
 /* Where the windows of a tile's pixels lie: vector v is read at from[v][0] in whole, or up to lane `turn`
    there and from it on at from[v][1], or lane by lane. */
 struct places {
@@ -138,11 +149,11 @@ INLINE void block_of_tile(const struct parameters *p, const struct places *at, c
         const SUM *const start = bias ? bias + row : NULL;
         SUM *const to = out + row * pitch;
         if (tall == 6) {
-            block_of_channels(6, terms, weights, panel, start, to, pitch, bounds);
+            block_of_6(terms, weights, panel, start, to, pitch, bounds);
         } else if (tall == 5) {
-            block_of_channels(5, terms, weights, panel, start, to, pitch, bounds);
+            block_of_5(terms, weights, panel, start, to, pitch, bounds);
         } else {
-            block_of_channels(4, terms, weights, panel, start, to, pitch, bounds);
+            block_of_4(terms, weights, panel, start, to, pitch, bounds);
         }
         weights += tall * terms;
         row += tall;

@@ -106,12 +106,29 @@ INLINE void few(SUM *to, const TYPE *line, int64_t shift, int64_t stride, int64_
     }
 }
 
+/* Elements `begin` up to `end` of a line at a stride of 1. */
+INLINE void many(SUM *to, const TYPE *line, int64_t shift, int64_t begin, int64_t end)
+{
+#if !HALF
+    if (end - begin >= LANES) {
+        for (int64_t j = begin; j < end; j += LANES) {
+            const int64_t at = least(j, end - LANES); /* the last vector may overlap the one before */
+            store(to + at, load(line + (at + shift)));
+        }
+        return;
+    }
+    few(to, line, shift, 1, begin, end);
+#else
+    for (int64_t j = begin; j < end; j++) to[j] = widened(line[j + shift]);
+#endif
+}
+
 /* One phase of a line: element j of it is column j * stride + shift of the image. */
 INLINE void pad_phase(const struct phase *ph, const TYPE *line, int64_t shift, int64_t stride, int64_t row, SUM *to)
 {
     zeros(to, 0, ph->first);
-    if (stride == 1) { /* which the compiler has vectors for */
-        for (int64_t j = ph->first; j < ph->after; j++) to[j] = widened(line[j + shift]);
+    if (stride == 1) {
+        many(to, line, shift, ph->first, ph->after);
     } else {
         for (int64_t j = ph->first; j < ph->after; j++) to[j] = widened(line[j * stride + shift]);
     }
@@ -209,11 +226,9 @@ INLINE int64_t part_start(int64_t count, int64_t part)
 /* The heart: sums[j][.] += a[k][j] * b[k][.], k strictly in order. */
 INLINE void add_products(const int tall, int64_t terms, const SUM *a, const SUM *b, vector sums[TALL][2])
 {
-    UNROLL_LOOP
     for (int64_t k = 0; k < terms; k++) {
-        vector b0 = load(b), b1 = load(b + LANES);
-        HOLD(b0);
-        HOLD(b1);
+        /* Read once: gcc would rather read them again for every row, which takes longer. */
+        const vector b0 = *(const volatile loose *)b, b1 = *(const volatile loose *)(b + LANES);
         UNROLL
         for (int j = 0; j < tall; j++) {
             const vector aj = spread(a[j]);

@@ -68,6 +68,17 @@ INLINE void block_of_pixels(const int tall, int64_t terms, const SUM *pixels, co
     }
 }
 
+/* A function each: alone, they are given registers better than within a larger one. */
+#define BLOCK_OF_PIXELS(tall)                                                                                     \
+    static ALONE void block_of_##tall(int64_t terms, const SUM *pixels, const SUM *weights, const SUM *bias,      \
+                                      SUM *out)                                                                   \
+    {                                                                                                             \
+        block_of_pixels(tall, terms, pixels, weights, bias, out);                                                 \
+    }
+BLOCK_OF_PIXELS(4)
+BLOCK_OF_PIXELS(5)
+BLOCK_OF_PIXELS(6)
+
 /* packed pixels, packed weights (, bounds) -> Y, scratch; a task is WIDE channels of an image. */
 void KERNEL(conv_swapped)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
@@ -88,11 +99,11 @@ void KERNEL(conv_swapped)(const struct parameters *p, void *const *operands, int
         for (int64_t part = 0; part < parts(all); part++) {
             const int64_t tall = part_size(all, part);
             if (tall == 6) {
-                block_of_pixels(6, some, from, weights, bias, to);
+                block_of_6(some, from, weights, bias, to);
             } else if (tall == 5) {
-                block_of_pixels(5, some, from, weights, bias, to);
+                block_of_5(some, from, weights, bias, to);
             } else {
-                block_of_pixels(4, some, from, weights, bias, to);
+                block_of_4(some, from, weights, bias, to);
             }
             from += tall * some;
             to += tall * WIDE;
