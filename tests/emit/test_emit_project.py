@@ -13,6 +13,7 @@ from tests.check.support import BODY, calling, function
 from tests.emit.support import Author, assert_passes, files_of, fold, make, needs_gcc, random_model, written
 
 import sonnx
+from sonnx import xla
 from sonnx.emit.errors import EmitError
 from sonnx.emit.project import KERNELS, project, write_folder
 from sonnx.emit.vectors import draw
@@ -211,6 +212,30 @@ def test_functions_of_a_model_are_executed_by_their_bodies(tmp_path: Path) -> No
 
 
 @needs_gcc
+@pytest.mark.parametrize("kernels", ["plain", "fast"])
+def test_sums_without_terms_are_the_bias(kernels: str, tmp_path: Path) -> None:
+    author = Author(np.random.default_rng(3))
+    for name, text in {"x": "float16[1,0,3,3]", "w": "float16[2,0,1,1]", "b": "float16[2]"}.items():
+        author.types[name] = tensor_type(text)
+        author.inputs.append(Value(name, author.types[name]))
+    attributes = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 1, 0, 0), "group": 1}
+    more = {"kernel_shape": (1, 1), "auto_pad": "NOTSET"}
+    author.node("Conv", ["x", "w", "b"], "float16", (1, 2, 3, 4), **attributes, **more)
+    folder = written(tmp_path / "p", author.finished("bias"), kernels=kernels)  # type: ignore[arg-type]  # one of the two
+    done = make(folder, cflags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=all")
+    assert_passes(done)
+    assert done.stdout.count("24 of 24 agree") == 3
+
+
+def test_operations_of_xla_have_no_c() -> None:
+    builder = xla.ComputationBuilder("c")
+    x = builder.parameter(0, "f32[2]", "x")
+    graph = builder.build(builder.clamp(x, x, x)).graph
+    with pytest.raises(EmitError, match="Clamp has no C"):
+        project(graph, dict, version="test")
+
+
+@needs_gcc
 def test_nodes_on_constants_alone_are_constants_of_a_fast_project(tmp_path: Path) -> None:
     author = Author(np.random.default_rng(2))
     zero, one = (author.constant(np.array(value, np.float32), "float") for value in (0, 1))
@@ -267,6 +292,7 @@ def test_strings_have_no_place_in_c() -> None:
             files_of(graph, kernels=kernels)
 
 
+@needs_gcc
 def test_fast_kernels_need_somebody_who_packs_their_weights() -> None:
     graph = one_conv()
     with pytest.raises(ValueError, match="need `fold`"):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rich.console import Console
@@ -63,7 +64,7 @@ def emit_model(path: Path, options: EmitOptions) -> int:
     for name, content in files.items():
         say(f"sha256 {digest(content)}  {name}")
     say(f"model sha256 {graph.file_sha256}")
-    say(printable(f"test it: make -C {output} test"))
+    say(printable(f"test it: make -C {quote(str(output))} test"))
     return CONFORMS
 
 

@@ -56,13 +56,12 @@ def _union(layout: Layout, weight: Weight) -> str:
 
 
 def _declared(layout: Layout, weight: Weight) -> str:
-    if weight.as_bits:
-        return f"const union {weight.name} {weight.name}"
-    constant = "" if layout.loaded else "const "
     aligned = "" if layout.kernels is None else " __attribute__((aligned(64)))"
-    return (
-        f"{constant}{weight.kind.spelled(layout.prefix)} {weight.name}[{max(weight.data.size, 1)}]{aligned}"
-    )
+    if weight.as_bits:
+        return f"const union {weight.name} {weight.name}{aligned}"
+    constant = "" if layout.loaded else "const "
+    elements = max(weight.data.size, 1)
+    return f"{constant}{weight.kind.spelled(layout.prefix)} {weight.name}[{elements}]{aligned}"
 
 
 def _initial(weight: Weight) -> str:

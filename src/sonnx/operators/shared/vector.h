@@ -13,7 +13,7 @@ typedef SUM loose __attribute__((vector_size(VECTOR_BYTES), aligned(SUM_BYTES), 
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
 #else
-#define UNROLL _Pragma("GCC unroll 8")
+#define UNROLL _Pragma("GCC unroll 16")
 #endif
 
 /* Keeps a sum in its register: without this gcc moves some of them to memory and back at every term. */

@@ -43,15 +43,16 @@ INLINE void add_taps(const struct parameters *p, const struct channel *c, const 
 
 /* The same for kernels of 3 x 3: what one line of the input gives to several lines of Y is read once. Lines of
    the input come in their order, so each sum keeps its own. */
-INLINE void add_3x3(const int tall, const int stride, const SUM *const from[3], int64_t row,
-                    const vector weights[9], vector *sums)
+INLINE void add_3x3(const int tall, const int stride, const SUM *const from[3], int64_t row, vector weights[9],
+                    vector *sums)
 {
+    UNROLL
+    for (int tap = 0; tap < 9; tap++) HOLD(weights[tap]);
     UNROLL
     for (int line = 0; line < (tall - 1) * stride + 3; line++) {
         UNROLL
         for (int column = 0; column < 3; column++) {
-            vector x = load(from[column] + line * row);
-            HOLD(x);
+            const vector x = *(const volatile loose *)(from[column] + line * row);
             UNROLL
             for (int i = 0; i < tall; i++) {
                 const int tap = line - i * stride;
@@ -63,57 +64,77 @@ INLINE void add_3x3(const int tall, const int stride, const SUM *const from[3], 
     }
 }
 
-/* The sums of `tall` lines of a vector of outputs; `stride` is known where there is a way for it, else 0. */
-INLINE void add_all(const struct parameters *p, const struct channel *c, const int tall, const int stride,
-                    const SUM *const from[3], vector weights[9], vector *sums)
-{
-    UNROLL
-    for (int i = 0; i < tall; i++) sums[i] = spread(c->bias);
-    if (stride) {
-        UNROLL
-        for (int tap = 0; tap < 8; tap++) HOLD(weights[tap]);
-        HOLD(weights[8]);
-        add_3x3(tall, stride, from, p->row, weights, sums);
-    } else {
-        add_taps(p, c, tall, from[0], sums);
-    }
-}
+#if HALF
+#define STORE(to, sums) (void)0 /* no vector of sums is one of outputs */
+#else
+#define STORE(to, sums) store(to, sums)
+#endif
 
-/* `tall` lines of outputs. */
+/* `tall` lines of outputs; `stride` is known where there is a way for it, else 0. */
 INLINE void lines(const struct parameters *p, const struct channel *c, const int tall, const int stride,
                   const SUM *from, TYPE *out)
 {
-    const int64_t width = p->out_width;
+    const int64_t width = p->out_width, row = p->row, whole = HALF ? 0 : width / LANES * LANES;
+    const int clipped = p->clipped != 0;
+    const struct bounds bounds = c->bounds;
     const SUM *at[3] = {from, from + c->offsets[stride ? 1 : 0], from + c->offsets[stride ? 2 : 0]};
     vector weights[9], sums[4];
-    int64_t column = 0;
+    UNROLL
     for (int tap = 0; tap < 9; tap++) weights[tap] = spread(stride ? c->weights[tap] : 0);
-#if !HALF
-    for (; column + LANES <= width; column += LANES) {
-        add_all(p, c, tall, stride, at, weights, sums);
+    for (int64_t column = 0; column < width; column += LANES) {
         UNROLL
-        for (int i = 0; i < tall; i++) {
-            store(out + i * width + column, p->clipped ? limited_vector(sums[i], &c->bounds) : sums[i]);
+        for (int i = 0; i < tall; i++) sums[i] = spread(c->bias);
+        if (stride) {
+            add_3x3(tall, stride, at, row, weights, sums);
+        } else {
+            add_taps(p, c, tall, at[0], sums);
         }
-        for (int j = 0; j < 3; j++) at[j] += LANES;
-    }
+#if HALF
+        (void)clipped, (void)bounds;
+#else
+        if (clipped) {
+            UNROLL
+            for (int i = 0; i < tall; i++) sums[i] = limited_vector(sums[i], &bounds);
+        }
 #endif
-    for (; column < width; column += LANES) {
-        add_all(p, c, tall, stride, at, weights, sums);
-        deliver(p, c, tall, sums, least(LANES, width - column), out + column);
+        if (column < whole) {
+            UNROLL
+            for (int i = 0; i < tall; i++) STORE(out + i * width + column, sums[i]);
+        } else {
+            vector last[4]; /* a copy: what another function sees cannot stay in registers */
+            UNROLL
+            for (int i = 0; i < tall; i++) last[i] = sums[i];
+            deliver(p, c, tall, last, least(LANES, width - column), out + column);
+        }
+        UNROLL
         for (int j = 0; j < 3; j++) at[j] += LANES;
     }
 }
 
-/* `count` lines of outputs; `stride` is known where there is a way for it, else 0. */
-INLINE void strip(const struct parameters *p, const struct channel *c, const int stride, int64_t count, TYPE *out)
-{
-    int64_t line = 0;
-    const int64_t down = p->stride_height * p->row;
-    for (; line + 4 <= count; line += 4) {
-        lines(p, c, 4, stride, c->strip + line * down, out + line * p->out_width);
+/* A function each: alone, they are given registers better than within a larger one. */
+#define LINES(tall, stride)                                                                                       \
+    static ALONE void lines_##tall##_##stride(const struct parameters *p, const struct channel *c,                \
+                                              const SUM *from, TYPE *out)                                         \
+    {                                                                                                             \
+        lines(p, c, tall, stride, from, out);                                                                     \
     }
-    for (; line < count; line++) lines(p, c, 1, stride, c->strip + line * down, out + line * p->out_width);
+LINES(1, 0)
+LINES(1, 1)
+LINES(1, 2)
+LINES(4, 0)
+LINES(4, 1)
+LINES(4, 2)
+
+typedef void some_lines(const struct parameters *p, const struct channel *c, const SUM *from, TYPE *out);
+
+/* `count` lines of outputs, four at a time and the rest one by one. */
+INLINE void strip(const struct parameters *p, const struct channel *c, some_lines *four, some_lines *one,
+                  int64_t count, TYPE *out)
+{
+    const int64_t down = p->stride_height * p->row;
+    int64_t line = 0;
+    for (; line + 4 <= count; line += 4) four(p, c, c->strip + line * down, out + line * p->out_width);
+    for (; line < count; line++) one(p, c, c->strip + line * down, out + line * p->out_width);
 }
 
 /* X, W, offsets (, B) (, bounds) -> Y, scratch; a task is a channel of an image. It is padded and done strip by
@@ -140,11 +161,11 @@ void KERNEL(conv_depthwise)(const struct parameters *p, void *const *operands, i
         const int64_t end = begin + (count - 1) * p->stride_height + (p->kernel_height - 1) * p->dilation_height + 1;
         pad_lines(p, image, begin, end, padded, p->phase);
         if (small && p->stride_height == 1) {
-            strip(p, &c, 1, count, out + line * p->out_width);
+            strip(p, &c, lines_4_1, lines_1_1, count, out + line * p->out_width);
         } else if (small && p->stride_height == 2) {
-            strip(p, &c, 2, count, out + line * p->out_width);
+            strip(p, &c, lines_4_2, lines_1_2, count, out + line * p->out_width);
         } else {
-            strip(p, &c, 0, count, out + line * p->out_width);
+            strip(p, &c, lines_4_0, lines_1_0, count, out + line * p->out_width);
         }
     }
 }
