@@ -19,14 +19,16 @@ void KERNEL(conv_pack_across)(const struct parameters *p, void *const *operands,
 /* One channel of an image, padded, as lane of vectors; lines are `row` vectors. */
 INLINE void weave(const struct parameters *p, const TYPE *image, SUM *lane)
 {
-    for (int64_t i = 0; i < p->padded_height; i++) {
-        const int64_t line = i - p->pad_top;
-        const int inside = line >= 0 && line < p->height;
-        for (int64_t j = 0; j < p->row; j++) {
-            const int64_t column = j - p->pad_left;
-            lane[(i * p->row + j) * LANES] =
-                inside && column >= 0 && column < p->width ? widened(image[line * p->width + column]) : 0;
+    for (int64_t i = 0; i < p->padded_height; i++, lane += p->row * LANES) {
+        const int64_t line = i - p->pad_top, behind = p->pad_left + p->width;
+        if (line < 0 || line >= p->height) {
+            for (int64_t j = 0; j < p->row; j++) lane[j * LANES] = 0;
+            continue;
         }
+        const TYPE *const from = image + line * p->width;
+        for (int64_t j = 0; j < p->pad_left; j++) lane[j * LANES] = 0;
+        for (int64_t j = 0; j < p->width; j++) lane[(p->pad_left + j) * LANES] = widened(from[j]);
+        for (int64_t j = behind; j < p->row; j++) lane[j * LANES] = 0;
     }
 }
 

@@ -68,27 +68,52 @@ struct places {
     int64_t lanes[2 * VECTOR_BYTES / sizeof(SUM)];
 };
 
+/* Where in Y a pixel lies. */
+struct spot {
+    int64_t line, column;
+};
+
+INLINE struct spot forward(const struct parameters *p, struct spot at, int64_t count)
+{
+    at.column += count;
+    while (at.column >= p->out_width) {
+        at.column -= p->out_width;
+        at.line++;
+    }
+    return at;
+}
+
+INLINE int64_t window_at(const struct parameters *p, struct spot at)
+{
+    return at.line * p->stride_height * p->row + at.column;
+}
+
 INLINE struct places places_of(const struct parameters *p, int64_t pixel, int64_t pixels)
 {
     struct places found;
+    const struct spot start = {pixel / p->out_width, pixel % p->out_width};
     found.pixel = pixel;
     found.count = least(WIDE, pixels - pixel);
-    found.turns = 0;
-    for (int v = 0; v < 2; v++) {
-        const int64_t first = pixel + v * LANES;
-        const int64_t left = p->out_width - first % p->out_width;
-        found.from[v][0] = found.from[v][1] = window(p, first);
+    found.turns = found.count < WIDE ? 2 : 0;
+    for (int v = 0; v < 2 && found.turns < 2; v++) {
+        const struct spot at = v ? forward(p, start, LANES) : start;
+        const int64_t left = p->out_width - at.column;
+        found.from[v][0] = found.from[v][1] = window_at(p, at);
         found.turn[v] = LANES;
-        if (first + LANES > pixels || left + p->out_width < LANES) {
+        if (left + p->out_width < LANES) {
             found.turns = 2;
         } else if (left < LANES) {
+            found.turns = 1;
             found.turn[v] = left;
-            found.from[v][1] = window(p, first + left) - left;
-            if (found.turns < 1) found.turns = 1;
+            found.from[v][1] = window_at(p, (struct spot){at.line + 1, 0}) - left;
         }
     }
     if (found.turns == 2) {
-        for (int64_t lane = 0; lane < WIDE; lane++) found.lanes[lane] = window(p, least(pixel + lane, pixels - 1));
+        struct spot at = start;
+        for (int64_t lane = 0; lane < WIDE; lane++) {
+            found.lanes[lane] = window_at(p, at);
+            if (lane + 1 < found.count) at = forward(p, at, 1); /* idle lanes do what the last one does */
+        }
     }
     return found;
 }
@@ -116,7 +141,7 @@ INLINE void pack_panel(const struct parameters *p, const struct places *at, cons
     const SUM *from = image + first / taps * p->plane;
     int64_t tap = first % taps;
     mask masks[2] = {{0}, {0}};
-    for (int v = 0; v < 2; v++) {
+    for (int v = 0; v < 2 && turns == 1; v++) {
         for (int64_t lane = 0; lane < LANES; lane++) masks[v][lane] = lane < at->turn[v] ? -1 : 0;
     }
     while (terms > 0) {
