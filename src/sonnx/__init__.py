@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sonnx import xla
     from sonnx.api import Graph, load
+    from sonnx.emit.errors import EmitError
     from sonnx.engines import CompiledGraph, NoCompilerWarning
     from sonnx.evaluate.functions import broadcast, clip, conv, error_bound, expand, output_types, where
     from sonnx.evaluate.graphs import InputError, MemoryLimitError
@@ -42,6 +43,7 @@ _HOMES = {
     "CompiledGraph": "sonnx.engines",
     "CompilerError": "sonnx.native.compiler",
     "NoCompilerWarning": "sonnx.engines",
+    "EmitError": "sonnx.emit.errors",
     "EngineError": "sonnx.stablehlo.engine",
     "ExportError": "sonnx.stablehlo.module",
     "InputError": "sonnx.evaluate.graphs",
@@ -74,6 +76,7 @@ __all__ = [
     "CompiledGraph",
     "CompilerError",
     "DType",
+    "EmitError",
     "EngineError",
     "ExportError",
     "Finding",

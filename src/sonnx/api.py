@@ -6,7 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sonnx import __version__
 from sonnx.check.graphs import check_graph
+from sonnx.emit.project import Kernels, project
 from sonnx.engines import CompiledGraph, Engine, compile_graph, run_graph
 from sonnx.evaluate.graphs import (
     DEFAULT_MEMORY,
@@ -20,6 +22,7 @@ from sonnx.load import reader, writer
 from sonnx.load.limits import Limits
 from sonnx.model import graph as model
 from sonnx.model.rule import Finding, RuleError
+from sonnx.native.engine import Executable
 from sonnx.normalize.changes import Change
 from sonnx.normalize.graphs import normalize_graph
 from sonnx.numeric.arrays import Array
@@ -113,6 +116,36 @@ class Graph(model.Graph):
         """
         self._require_conforming()
         return stablehlo(self)
+
+    def to_c(
+        self,
+        *,
+        accumulate: Accumulate = "separate",
+        kernels: Kernels = "plain",
+        memory: int = DEFAULT_MEMORY,
+        watch: Callable[[Step], None] | None = None,
+    ) -> dict[str, bytes]:
+        """The model as a project in C99: the contents of its files by name, the same bytes every time.
+
+        `plain` kernels are written to be read and proved, `fast` ones are those of the native engine. The
+        project tests itself with vectors from the definitions; `watch` is called after every node of their
+        runs.
+
+        Raises RuleError where the model does not conform, EmitError where something has no place in C,
+        MemoryLimitError where the tensors would take more than `memory` bytes, and for fast kernels
+        CompilerError where there is no C compiler to pack the weights.
+        """
+        self._require_conforming()
+        settings = Settings(accumulate=accumulate, memory=memory)
+        return project(
+            self,
+            lambda inputs: run_graph(self, inputs, settings, watch=watch),
+            version=__version__,
+            accumulate=accumulate,
+            kernels=kernels,
+            fold=lambda planned: Executable(planned).constants,
+            changes=len(self.changes),
+        )
 
     def _require_conforming(self) -> None:
         if self._findings:

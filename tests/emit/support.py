@@ -200,7 +200,7 @@ def files_of(
 
 def fold(program: Program) -> Mapping[str, Array]:
     """The constants of a program, packed by its own kernels."""
-    return Executable(program)._constants
+    return dict(Executable(program).constants)
 
 
 def written(

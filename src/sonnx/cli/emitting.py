@@ -4,21 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from sonnx import __version__
 from sonnx.api import Graph, load
 from sonnx.cli.models import refuse
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say
-from sonnx.emit.project import Kernels, project, require_new, write_folder
+from sonnx.emit.project import Kernels, require_new, write_folder
 from sonnx.evaluate.graphs import DEFAULT_MEMORY, Accumulate, MemoryLimitError, Step
 from sonnx.load.arrays import digest
 from sonnx.native.compiler import CompilerError
-from sonnx.native.engine import Executable
-from sonnx.numeric.arrays import Array
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.shared.predicates import count
 from sonnx.report.text import printable
@@ -70,7 +66,6 @@ def emit_model(path: Path, options: EmitOptions) -> int:
 
 def _files(graph: Graph, options: EmitOptions) -> dict[str, bytes]:
     """The project; a bar shows how far the definitions are with the vectors of its test."""
-    how: dict[str, Any] = {"accumulate": options.accumulate, "memory": options.memory or DEFAULT_MEMORY}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -79,15 +74,9 @@ def _files(graph: Graph, options: EmitOptions) -> dict[str, bytes]:
         def advance(step: Step) -> None:
             progress.update(task, completed=step.number, total=step.total)
 
-        def evaluate(inputs: Mapping[str, Array]) -> Mapping[str, Array]:
-            return graph.run(inputs, watch=advance, **how)
-
-        return project(
-            graph,
-            evaluate,
-            version=__version__,
+        return graph.to_c(
             accumulate=options.accumulate,
             kernels=options.kernels,
-            fold=lambda program: Executable(program)._constants,
-            changes=len(graph.changes),
+            memory=options.memory or DEFAULT_MEMORY,
+            watch=advance,
         )

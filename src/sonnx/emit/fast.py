@@ -12,10 +12,10 @@ from sonnx.model.graph import Graph, Node
 from sonnx.model.kernel import KernelCall
 from sonnx.model.names import Names
 from sonnx.model.tensor_type import TensorType
-from sonnx.native.sources import kernel_source
 from sonnx.numeric.arrays import Array
 from sonnx.plan.program import Buffer, Definition, Program, Step, lifetimes, program
 from sonnx.plan.slots import Lifetime
+from sonnx.plan.sources import kernel_source
 
 # The width of vectors in the emitted C; compilers make of it what the target has. Not that of the machine on
 # which the project is written: the same model gives the same bytes everywhere.

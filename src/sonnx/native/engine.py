@@ -16,7 +16,8 @@ from sonnx.plan.slots import assign
 class Executable:
     """A program with its kernels compiled, its constants packed and its memory at hand.
 
-    Runs follow one another: they share the memory. Making it raises CompilerError where there are no kernels.
+    Runs follow one another: they share the memory. `constants` are all that steps need, packed weights too.
+    Making it raises CompilerError where there are no kernels.
     """
 
     def __init__(self, program: Program) -> None:
@@ -24,8 +25,8 @@ class Executable:
         self.program = program
         self._lock = Lock()
         found = kernels(program)
-        self._constants = _constants(program, found)
-        known = {*self._constants, *(value.name for value in program.inputs)}
+        self.constants = _constants(program, found)
+        known = {*self.constants, *(value.name for value in program.inputs)}
         self._results = {
             value.name: Results(buffer.shape, numpy_dtype(buffer.dtype))
             for value in program.outputs
@@ -34,12 +35,12 @@ class Executable:
         places, self.arena_bytes = offsets(assign(program.temporaries()))
         arena = aligned(self.arena_bytes)
         views = {name: _view(arena, place, program.buffers[name]) for name, place in places.items()}
-        self._tape = Tape(program.steps, found, {**self._constants, **views})
+        self._tape = Tape(program.steps, found, {**self.constants, **views})
 
     @property
     def constant_bytes(self) -> int:
         """What constants take, packed weights included."""
-        return sum(array.nbytes for array in self._constants.values())
+        return sum(array.nbytes for array in self.constants.values())
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Execute on arrays that are what the program takes; the results belong to the caller."""
@@ -56,7 +57,7 @@ class Executable:
 
     def _copy(self, name: str, given: Mapping[str, Array], text: Mapping[str, Array]) -> Array:
         """A result that was there before: an input, a constant, or text that a definition may have shared."""
-        return next(arrays[name] for arrays in (text, given, self._constants) if name in arrays).copy()
+        return next(arrays[name] for arrays in (text, given, self.constants) if name in arrays).copy()
 
 
 def _view(arena: Array, place: int, buffer: Buffer) -> Array:

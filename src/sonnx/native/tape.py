@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ import numpy as np
 from sonnx.model.kernel import KernelCall
 from sonnx.native.cache import compile_all
 from sonnx.native.memory import address, aligned
-from sonnx.native.sources import kernel_source, runtime_source
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.environment import NotIeeeError, require_ieee
 from sonnx.plan.program import Definition, Program, Step
+from sonnx.plan.sources import kernel_source
 
 _LINE = 64  # bytes of `struct progress`
 
@@ -37,11 +38,15 @@ class Kernels:
     execute: Any
 
 
+def _runtime() -> str:
+    return files("sonnx.native").joinpath("runtime.c").read_text(encoding="utf-8")
+
+
 def kernels(program: Program) -> Kernels:
     """Compile what a program calls, unless it is at hand; raises CompilerError."""
     calls = {step.symbol: step for step in (*program.once, *program.steps) if isinstance(step, KernelCall)}
     sources = [(kernel_source(call.source), call.variant.macros) for call in calls.values()]
-    runtime, *libraries = compile_all([(runtime_source(), ()), *sources])
+    runtime, *libraries = compile_all([(_runtime(), ()), *sources])
     functions = {
         symbol: ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
         for symbol, library in zip(calls, libraries, strict=True)
