@@ -26,7 +26,19 @@ GROUPS = (
     Group(
         "Models",
         "From a file to a verdict and a result; the page [Models](models.md) shows them at work.",
-        ("load", "Graph", "LoadError", "InputError", "MemoryLimitError", "ExportError", "EngineError"),
+        (
+            "load",
+            "Graph",
+            "CompiledGraph",
+            "LoadError",
+            "InputError",
+            "MemoryLimitError",
+            "CompilerError",
+            "NoCompilerWarning",
+            "EmitError",
+            "ExportError",
+            "EngineError",
+        ),
     ),
     Group(
         "Values that models give",

@@ -3,10 +3,11 @@
     python examples/demo.py [FOLDER]
 
 Writes a model as an exporter would, checks it, makes it conform, runs it in IEEE arithmetic and exactly in
-the reals, shows how far apart the two are, and writes it as StableHLO for XLA. All files stay in FOLDER
-(build/demo).
+the reals, shows how far apart the two are, and writes it as StableHLO for XLA and as C. All files stay in
+FOLDER (build/demo).
 """
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -88,14 +89,18 @@ class Show:
         lines = wrap(f"$ {shown}", WIDTH - 2, subsequent_indent="    ", break_long_words=False)
         self.text(" \\\n".join(lines), "cyan")
         sys.stdout.flush()
-        done = subprocess.run([sys.executable, *command], check=False)
+        done = subprocess.run(command, check=False)
         if done.returncode != expected:
             sys.exit(f"expected exit code {expected}, not {done.returncode}")
 
     def sonnx(self, *arguments: str, expected: int = 0) -> None:
         """Run the command `sonnx`."""
         shown = " ".join(["sonnx", *map(quote, arguments)])
-        self.command(shown, "-m", "sonnx", *arguments, expected=expected)
+        self.command(shown, sys.executable, "-m", "sonnx", *arguments, expected=expected)
+
+    def program(self, *command: str) -> None:
+        """Run any other program."""
+        self.command(" ".join(map(quote, command)), *command)
 
 
 def _has(character: str, encoding: str) -> bool:
@@ -189,7 +194,10 @@ def main() -> None:
     script = Path(__file__).with_name("mobilenet_like.py")
     arguments = [str(exported), "--input", str(image)]
     show.command(
-        " ".join(["python examples/mobilenet_like.py", *map(quote, arguments)]), str(script), *arguments
+        " ".join(["python examples/mobilenet_like.py", *map(quote, arguments)]),
+        sys.executable,
+        str(script),
+        *arguments,
     )
 
     show.heading("2. Does it lie in the profile? (without --brief: every place, with values and advice)")
@@ -201,6 +209,8 @@ def main() -> None:
 
     show.heading("4. Run by the specification: each bit of it specified, or nothing rounded at all")
     given = ["run", str(conforming), "--input", f"image={image}", "--output-dir"]
+    show.sonnx(*given, str(folder / "ieee"), "--engine", "reference")
+    show.text("The same bits with compiled kernels, which is what `sonnx run` does wherever it can:\n")
     show.sonnx(*given, str(folder / "ieee"))
     show.sonnx(*given, str(folder / "fused"), "--accumulate", "fused")
     show.sonnx(*given, str(folder / "real"), "--domain", "real")
@@ -214,6 +224,15 @@ def main() -> None:
     else:
         show.sonnx(*given, str(folder / "xla"), "--engine", "xla")
         show.text()
+
+    show.heading("8. The same bits in C, with a test that shows it")
+    project = folder / "c"
+    shutil.rmtree(project, ignore_errors=True)
+    show.sonnx("emit", str(conforming), "-o", str(project))
+    if shutil.which("make") and shutil.which("cc"):
+        show.program("make", "-s", "-C", str(project), "test")
+    else:
+        show.text("With a C compiler, `make test` in that folder compiles it and compares every bit.\n")
     show.text("A tour of the single operators: sonnx tour")
 
 
