@@ -212,10 +212,17 @@ def written(
 
 
 def make(
-    folder: Path, target: str = "test", *, cc: str = "gcc", cflags: str = "-O1", **more: Any
+    folder: Path,
+    target: str = "test",
+    *,
+    cc: str = "gcc",
+    cflags: str = "-O1",
+    variables: Sequence[str] = (),
+    **more: Any,
 ) -> subprocess.CompletedProcess[str]:
     """Run make in a project; every warning of the compiler is an error."""
     command = ["make", "-j2", "-C", str(folder), target, f"CC={cc}", f"CFLAGS={STRICT} {cflags}"]
+    command += variables
     environment = {
         key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "CFLAGS", "CC")
     }

@@ -71,7 +71,9 @@ def defined(graph: Graph, inputs: Mapping[str, Array], accumulate: str = "separa
     return execute(graph, inputs, Settings(accumulate=accumulate))  # type: ignore[arg-type]  # one of two
 
 
-def planned(graph: Graph, accumulate: str = "separate", threads: int = 1, width: int | None = None) -> Program:
+def planned(
+    graph: Graph, accumulate: str = "separate", threads: int = 1, width: int | None = None
+) -> Program:
     return program(graph, accumulate, threads=threads, vector_bytes=width or vector_bytes())
 
 
@@ -124,6 +126,7 @@ class Conv:
     biased: bool = True
     constant: bool = True
     clipped: str = ""  # the bounds are "constant" or given as an "input"
+    limits: tuple[float, float] | None = None  # the bounds, where they are not to be drawn
     data: str = "ordinary"
     seed: int = 0
 
@@ -160,7 +163,8 @@ class Conv:
         Y = value("Y", dtype, (self.X[0], self.outputs, *self.positions))
         given = {"X"} if self.constant else set(arrays)
         if self.clipped:
-            arrays["low"], arrays["high"] = bounds(random, dtype)
+            low, high = bounds(random) if self.limits is None else self.limits
+            arrays["low"], arrays["high"] = np.array(low, FLOATS[dtype]), np.array(high, FLOATS[dtype])
             given |= {"low", "high"} if self.clipped == "input" else set()
             nodes.append(node("Clip", ("Y", "low", "high"), "Z"))
         ends = [Value("Z", Y.type)] if self.clipped else [Y]
@@ -180,7 +184,9 @@ def elements(random: np.random.Generator, dtype: str, shape: Sequence[int], data
     array = random.normal(0, 1, count) * 2.0 ** random.integers(-3, 4, count)
     with np.errstate(over="ignore", under="ignore"):
         if data == "subnormal":  # products are, too
-            array *= 2.0 ** (random.integers(0, 12, count) + {"float16": -12, "float": -76, "double": -540}[dtype])
+            array *= 2.0 ** (
+                random.integers(0, 12, count) + {"float16": -12, "float": -76, "double": -540}[dtype]
+            )
         array = array.astype(held)
     if data == "special":
         special = special_values(dtype)
@@ -189,12 +195,12 @@ def elements(random: np.random.Generator, dtype: str, shape: Sequence[int], data
     return array.reshape(tuple(shape))
 
 
-def bounds(random: np.random.Generator, dtype: str) -> tuple[Array, Array]:
+def bounds(random: np.random.Generator) -> tuple[float, float]:
     """Two bounds, mostly in their order, sometimes NaN, infinite or zeros of either sign."""
-    held = FLOATS[dtype]
-    pairs = [(-1, 1), (0.0, 6), (-0.0, 0.0), (0.0, -0.0), (2, -2), (np.nan, 1), (-1, np.nan), (-np.inf, np.inf)]
+    wide, strange = [(-3, 5), (-9, np.nan), (np.nan, 9), (0.0, 60)], [(-0.0, 0.0), (0.0, -0.0), (2, -2)]
+    pairs = [*wide, *wide, *strange, (-np.inf, np.inf)]
     low, high = pairs[random.integers(len(pairs))]
-    return np.array(low, held), np.array(high, held)
+    return low, high
 
 
 def quick_compiler(folder: Path, flags: str = "-O0") -> str:

@@ -1,6 +1,7 @@
 """Every kernel of Conv gives the bits of the definition: all types, modes, widths of vectors and tails."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import cycle, islice, product
 from pathlib import Path
 
@@ -93,9 +94,7 @@ def test_every_kernel_gives_the_bits_of_the_definition(dtype: str, mode: str, wi
 
 def variation(case: Conv, data: str) -> Conv:
     """The same geometry, with weights that are packed at every run, and other data."""
-    return Conv(
-        **{**vars(case), "constant": not case.constant, "biased": not case.biased, "data": data, "seed": 1}
-    )
+    return replace(case, constant=not case.constant, biased=not case.biased, data=data, seed=1)
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -158,7 +157,7 @@ def test_any_geometry_gives_the_bits_of_the_definition(dtype: str, mode: str, wi
 def test_every_width_of_a_line_and_every_number_of_channels_has_its_tail_right(depthwise: bool) -> None:
     for size, stride in product(range(1, 41), (1, 2)):
         case = Conv((1, size if depthwise else 2, 3, size), size, (2, 2), (1, stride), pads=(0, 1, 0, 0))
-        case = Conv(**{**vars(case), "depthwise": depthwise, "clipped": "constant", "seed": size})
+        case = replace(case, depthwise=depthwise, clipped="constant", seed=size)
         assert_defined(*case.model("float"))
 
 

@@ -1,5 +1,6 @@
 """A Clip behind a Conv: done at once where nobody else sees what the Conv makes, with the same bits."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -48,7 +49,9 @@ W = constant("W", floats(2, 2, 1, 1, seed=1))
 BOUND = [constant("low", np.array(-0.5, np.float32)), constant("high", np.array(0.5, np.float32))]
 
 
-def chain(*nodes: Node, outputs: Any, between: Any = (), inputs: Any = (X,), constants: Any = ()) -> sonnx.Graph:
+def chain(
+    *nodes: Node, outputs: Any, between: Any = (), inputs: Any = (X,), constants: Any = ()
+) -> sonnx.Graph:
     return model(nodes, inputs, outputs, (W, *constants), between)
 
 
@@ -61,7 +64,7 @@ def named(name: str) -> Any:
 @pytest.mark.parametrize("name", KERNELS)
 def test_any_bounds_limit_as_the_definition_does(name: str, dtype: str, mode: str) -> None:
     case = KERNELS[name]
-    graph, arrays = Conv(**{**vars(case), "clipped": "input", "data": "special"}).model(dtype)
+    graph, arrays = replace(case, clipped="input", data="special").model(dtype)
     run = graph.compile(accumulate=mode)  # type: ignore[arg-type]  # one of two
     if dtype == "float":
         assert name in functions(planned(graph, width=32))
@@ -74,7 +77,7 @@ def test_any_bounds_limit_as_the_definition_does(name: str, dtype: str, mode: st
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_signed_zeros_and_bounds_come_out_as_worked_out_by_hand(name: str) -> None:
-    case = Conv(**{**vars(KERNELS[name]), "clipped": "input", "constant": False})
+    case = replace(KERNELS[name], clipped="input", constant=False)
     graph, arrays = case.model("float")
     run = graph.compile()
     cases = [
@@ -108,7 +111,9 @@ def test_sums_that_are_a_result_too_are_not_limited() -> None:
 
 def test_sums_that_two_clips_take_are_not_limited() -> None:
     first, second = node("Clip", ("Y", "low", "high"), "Z"), node("Clip", ("Y", "high", "low"), "V")
-    graph = chain(conv("X", "W"), first, second, outputs=[named("Z"), named("V")], between=[Y], constants=BOUND)
+    graph = chain(
+        conv("X", "W"), first, second, outputs=[named("Z"), named("V")], between=[Y], constants=BOUND
+    )
     assert "clip" in functions(planned(graph))
     assert_defined(graph, {"X": floats(1, 2, 3, 12)})
 

@@ -80,7 +80,7 @@ INLINE vector odds(vector a, vector b) { return __builtin_shuffle(a, b, (mask){O
 #elif defined(__FMA__) && VECTOR_BYTES == 32 && SUM_BYTES == 8
 #define FUSED_VECTOR(x, w, sum) __builtin_ia32_vfmaddpd256(x, w, sum)
 #elif defined(__AVX512F__) && VECTOR_BYTES == 64 && SUM_BYTES == 4
-#define FUSED_VECTOR(x, w, sum) __builtin_ia32_vfmaddps512_mask(x, w, sum, (unsigned short)-1, 4)
+#define FUSED_VECTOR(x, w, sum) __builtin_ia32_vfmaddps512_mask(x, w, sum, (short)-1, 4)
 #elif defined(__AVX512F__) && VECTOR_BYTES == 64 && SUM_BYTES == 8
 #define FUSED_VECTOR(x, w, sum) __builtin_ia32_vfmaddpd512_mask(x, w, sum, (unsigned char)-1, 4)
 #endif

@@ -1,0 +1,107 @@
+"""The comparison with the definitions can fail: kernels with one error each are noticed."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.native.support import Conv, assert_defined, quick_compiler
+
+from sonnx.native import cache, tape
+from sonnx.native.machine import fingerprint
+from sonnx.plan.sources import kernel_source
+
+DENSE = Conv((1, 3, 5, 11), 7, (3, 3), pads=(1, 1, 1, 1), clipped="constant", limits=(-2, 3))
+STRIDED = Conv((1, 3, 5, 31), 7, (3, 3), (1, 2), pads=(1, 1, 1, 1))
+SWAPPED = Conv((1, 3, 3, 3), 40, (2, 2), clipped="input", limits=(-2, 3))
+DEPTHWISE = Conv(
+    (1, 3, 9, 19), 3, (3, 3), pads=(1, 1, 1, 1), depthwise=True, clipped="constant", limits=(-2, 3)
+)
+ACROSS = Conv((1, 20, 5, 2), 20, (2, 2), depthwise=True)
+
+CPU = fingerprint().split()
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A text of a kernel's source in place of which another one stands."""
+
+    case: Conv
+    before: str
+    after: str
+
+
+MUTANTS = {
+    "terms backwards": Mutant(DENSE, "weights[k + i]", "weights[terms - 1 - k - i]"),
+    "no bias": Mutant(DENSE, "p->biased && task < p->outputs", "0 && task < p->outputs"),
+    "the last lane dropped": Mutant(
+        DENSE,
+        "for (int64_t lane = 0; lane < count; lane++)",
+        "for (int64_t lane = 0; lane + 1 < count; lane++)",
+    ),
+    "bounds in the other order": Mutant(
+        DENSE, "chosen(value < low, low, value)", "chosen(value < high, high, value)"
+    ),
+    "a NaN as bound": Mutant(
+        replace(SWAPPED, limits=(float("nan"), 3)),
+        "widened(value) < widened(bounds->low)",
+        "!(widened(value) >= widened(bounds->low))",
+    ),
+    "padding of ones": Mutant(DEPTHWISE, "to[j] = 0;", "to[j] = 1;"),
+    "even and odd columns exchanged": Mutant(
+        STRIDED, "store(even + at, evens(a, b))", "store(even + at, odds(a, b))"
+    ),
+    "a product of the bias": Mutant(ACROSS, "vector sums = load(packed);", "vector sums = load(packed) * 2;"),
+    "sums rounded once": Mutant(
+        DEPTHWISE,
+        "const vector product = x * w;\n    return sum + product;",
+        "return x * w - (0 - sum) * 1.0000001f;",
+    ),
+}
+
+
+@pytest.fixture
+def _fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache of its own: no mutant is ever loaded elsewhere."""
+    monkeypatch.setenv("SONNX_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "_loaded", {})
+    monkeypatch.setenv("SONNX_CC", quick_compiler(tmp_path))
+
+
+def notices(case: Conv, **how: Any) -> bool:
+    try:
+        assert_defined(*case.model("float"), **how)
+    except AssertionError:
+        return True
+    return False
+
+
+@pytest.mark.usefixtures("_fresh")
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_wrong_kernel_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutant = MUTANTS[name]
+    changed: list[str] = []
+
+    def spoilt(source: str) -> str:
+        text = kernel_source(source)
+        if mutant.before in text:
+            changed.append(source)
+        return text.replace(mutant.before, mutant.after)
+
+    monkeypatch.setattr(tape, "kernel_source", spoilt)
+    noticed = notices(mutant.case)
+    assert changed, "the text of the kernels has changed: spoil them anew"
+    assert noticed
+
+
+@pytest.mark.usefixtures("_fresh")
+@pytest.mark.skipif("fma" not in CPU, reason="the processor multiplies and adds separately")
+def test_a_compiler_that_contracts_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not notices(STRIDED)
+    monkeypatch.setenv("SONNX_CC", quick_compiler(tmp_path, "-O2 -ffp-contract=fast"))
+    assert notices(STRIDED)
+
+
+@pytest.mark.usefixtures("_fresh")
+def test_kernels_without_an_error_are_not() -> None:
+    assert not any(notices(mutant.case) for mutant in MUTANTS.values())
