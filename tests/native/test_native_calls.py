@@ -215,7 +215,7 @@ def test_a_convolution_of_no_images_is_left_to_the_definition() -> None:
     )
     assert functions(planned(graph)) == {"Conv"}
     found = graph.compile(threads=2)({"X": np.empty((0, 1, 2, 2), np.float32)})["Y"]
-    assert (found.shape, found.dtype) == ((0, 1, 2, 2), np.float32)
+    assert sonnx.same_bits(found, np.empty((0, 1, 2, 2), np.float32))
 
 
 def unaligned(array: Array) -> Array:

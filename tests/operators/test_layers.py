@@ -19,12 +19,19 @@ ALLOWED: Mapping[str, set[str]] = {
     # XLA is an engine as well: it knows the operators and no other engine.
     "stablehlo": {"model", "numeric", "operators", "stablehlo"},
     "evaluate": {"model", "numeric", "operators", "check", "report", "evaluate"},
+    # What both compiled engines begin with knows no engine.
+    "plan": {"model", "numeric", "operators", "plan"},
+    "native": {"model", "numeric", "operators", "plan", "report", "native"},
+    "emit": {"model", "numeric", "operators", "plan", "report", "emit"},
     "report": {"model", "report"},
     "load": {"model", "numeric", "load"},
     "normalize": {"model", "numeric", "operators", "check", "normalize"},
 }
 # Who may speak to the engine that executes definitions: the package itself and what prints for people.
 CALLERS = {"__init__", "__main__", "api", "backend", "cli", "engines", "evaluate", "tour", "xla"}
+# Who may speak to compiled kernels, and to what writes C: those who choose an engine for people.
+COMPILERS = {"__init__", "api", "backend", "cli", "engines", "native"}
+EMITTERS = {"__init__", "api", "cli", "emit"}
 # Who may read and write files of models: what people and tools call; the rest knows graphs alone.
 READERS = {"__init__", "api", "backend", "cli", "load"}
 # Who may know the format of ONNX's files: what reads them, and what is called with parsed models.
@@ -71,7 +78,8 @@ def modules_of(package: Path) -> Iterator[tuple[str, str]]:
 def wrong_arrows(found: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """Imports against the order of the layers."""
     against = {(part, other) for part, other in found if part in ALLOWED and other not in ALLOWED[part]}
-    for guarded, callers in (("evaluate", CALLERS), ("load", READERS)):
+    guards = {"evaluate": CALLERS, "load": READERS, "native": COMPILERS, "emit": EMITTERS}
+    for guarded, callers in guards.items():
         against |= {(part, other) for part, other in found if other == guarded and part not in callers}
     return against
 
@@ -101,6 +109,24 @@ WRONG = {
     ("evaluate", "from sonnx.emit import c"): ("evaluate", "emit"),
     ("evaluate", "from sonnx.prove import why3"): ("evaluate", "prove"),
     ("native", "from sonnx.evaluate.apply import apply"): ("native", "evaluate"),
+    ("native", "from sonnx.emit.fast import files"): ("native", "emit"),
+    ("native", "from sonnx.stablehlo import engine"): ("native", "stablehlo"),
+    ("native", "def f():\n    from sonnx.engines import compile_graph"): ("native", "engines"),
+    ("native", "from sonnx.check.graphs import check_graph"): ("native", "check"),
+    ("native", "from sonnx.cli import terminal"): ("native", "cli"),
+    ("emit", "from sonnx.native.engine import Executable"): ("emit", "native"),
+    ("emit", "from sonnx.evaluate.graphs import execute"): ("emit", "evaluate"),
+    ("emit", "from sonnx.load.arrays import write_array"): ("emit", "load"),
+    ("plan", "import sonnx.native.memory"): ("plan", "native"),
+    ("plan", "from sonnx.emit import layout"): ("plan", "emit"),
+    ("plan", "from sonnx.evaluate.graphs import Settings"): ("plan", "evaluate"),
+    ("plan", "from sonnx.report.text import printable"): ("plan", "report"),
+    ("operators", "from sonnx.plan.program import Buffer"): ("operators", "plan"),
+    ("model", "from sonnx.plan.slots import Lifetime"): ("model", "plan"),
+    ("stablehlo", "from sonnx.native import engine"): ("stablehlo", "native"),
+    ("tour", "from sonnx.native.engine import Executable"): ("tour", "native"),
+    ("tour", "from sonnx.emit.project import project"): ("tour", "emit"),
+    ("engines", "from sonnx.emit.project import project"): ("engines", "emit"),
     ("evaluate", "from sonnx.load.reader import load"): ("evaluate", "load"),
     ("evaluate", "from sonnx.normalize.graphs import normalize_graph"): ("evaluate", "normalize"),
     ("check", "from sonnx.load.limits import Limits"): ("check", "load"),
@@ -149,7 +175,15 @@ def test_an_import_along_the_layers_is_not(tmp_path: Path) -> None:
         "import numpy\nfrom sonnx.numeric import bits\n", encoding="utf-8"
     )
     (tmp_path / "cli.py").write_text("from sonnx.evaluate.apply import apply\n", encoding="utf-8")
-    assert arrows(tmp_path) == {("operators", "numeric"), ("cli", "evaluate")}
+    (tmp_path / "native").mkdir()
+    (tmp_path / "native" / "engine.py").write_text("from sonnx.plan import slots\n", encoding="utf-8")
+    (tmp_path / "engines.py").write_text("from sonnx.native.engine import Executable\n", encoding="utf-8")
+    assert arrows(tmp_path) == {
+        ("operators", "numeric"),
+        ("cli", "evaluate"),
+        ("native", "plan"),
+        ("engines", "native"),
+    }
     assert wrong_arrows(arrows(tmp_path)) == set()
 
 

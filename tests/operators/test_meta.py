@@ -11,12 +11,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.native.support import planned
+from tests.native.test_native_conv import SHAPES
+from tests.native.test_native_moved import clip, expand, where
 
 import sonnx.operators
 from sonnx.model.call import Call
 from sonnx.model.graph import Graph
+from sonnx.model.kernel import KernelCall, Variant
 from sonnx.model.rule import AnyRule
-from sonnx.operators import GENERAL_RULES, GRAPH_RULES, OPERATORS, rules
+from sonnx.operators import GENERAL_RULES, GRAPH_RULES, ONNX_OPERATORS, OPERATORS, rules
 from sonnx.operators import operator as named
 
 PACKAGE = Path(sonnx.operators.__file__).parent
@@ -131,6 +135,91 @@ def homes_of(without: set[str]) -> list[Path]:
     return [PACKAGE.joinpath(*op.package.split(".")[2:]) for op in OPERATORS if op.name not in without]
 
 
+def test_every_operator_that_a_model_holds_has_kernels() -> None:
+    # XLA operations are executed by their definitions, and Broadcast is held as Expand.
+    held = [op for op in ONNX_OPERATORS if op.name != "Broadcast"]
+    assert {op.name for op in OPERATORS if op.kernels is not None} == {op.name for op in held}
+    assert {op.name for op in OPERATORS if op.fuses_clip} == {"Conv"}
+    for op in held:
+        home = PACKAGE.joinpath(*op.package.split(".")[2:])
+        assert "kernels" in functions_of(home / "kernels.py")
+        assert op.plain is not None
+        assert (home / "kernel.c").is_file()
+
+
+def functions_of(path: Path) -> set[str]:
+    return {
+        node.name
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+def kernel_calls() -> list[KernelCall]:
+    """Calls of every kernel: of Conv by shapes for each, of the others by one."""
+    graphs = [case.model("float")[0] for _, case in SHAPES.values()]
+    graphs += [clip("int8", (3,)), where("bool", (3,)), expand("float", (1,), (3,))]
+    programs = [planned(graph, width=32) for graph in graphs]
+    return [step for each in programs for step in (*each.once, *each.steps) if isinstance(step, KernelCall)]
+
+
+def complaints_about_kernels(package: Path, calls: Iterable[KernelCall]) -> list[str]:
+    """What is wrong with the C sources of fast kernels below a package, as calls name them."""
+    named = {call.source: call for call in calls}
+    # `kernel.c` is the plain C of a node, a template.
+    there = {str(path.relative_to(package)) for path in package.glob("*/*/*.c") if path.name != "kernel.c"}
+    found = [f"{source} is not there" for source in named if source not in there]
+    found += [f"{source} is never called" for source in sorted(there - named.keys())]
+    for source in sorted(there & named.keys()):
+        text = (package / source).read_text(encoding="utf-8")
+        if "shared/kernel.h" not in first_includes(package, text):
+            found.append(f"{source} does not begin with shared/kernel.h")
+        fields = [name for name, _ in named[source].parameters]
+        if fields_of(spelled_out(package, text)) != fields:
+            found.append(f"{source} has other parameters")
+        if f"KERNEL({named[source].function})" not in text:
+            found.append(f"{source} has no {named[source].function}")
+    return found
+
+
+INCLUDE = re.compile(r'^#include ["<](.*)[">]$', re.MULTILINE)
+
+
+def first_includes(package: Path, text: str) -> list[str]:
+    """The header that a source includes first, the one which that header includes first, and so on."""
+    code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL).strip().splitlines()
+    match = INCLUDE.fullmatch(code[0]) if code else None
+    if match is None or not (package / match[1]).is_file():
+        return []
+    return [match[1], *first_includes(package, (package / match[1]).read_text(encoding="utf-8"))]
+
+
+def spelled_out(package: Path, text: str) -> str:
+    """A source with the headers of the package in it."""
+
+    def written(match: re.Match[str]) -> str:
+        path = package / match[1]
+        return spelled_out(package, path.read_text(encoding="utf-8")) if path.is_file() else match[0]
+
+    return INCLUDE.sub(written, text)
+
+
+def fields_of(text: str) -> list[str]:
+    """The fields of `struct parameters`, all int64_t, in their order."""
+    body = re.search(r"struct parameters \{(.*?)\};", text, re.DOTALL)
+    declared = re.findall(r"int64_t ([^;]*);", body[1]) if body else []
+    return [name.strip() for names in declared for name in names.split(",")]
+
+
+def test_every_fast_kernel_is_in_order_and_called() -> None:
+    calls = kernel_calls()
+    assert complaints_about_kernels(PACKAGE, calls) == []
+    assert {call.source.split("/")[1] for call in calls} == {"clip", "conv", "expand", "where"}
+    texts = [(PACKAGE / source).read_text(encoding="utf-8") for source in {call.source for call in calls}]
+    written = {name for text in texts for name in re.findall(r"^void KERNEL\((\w+)\)", text, re.MULTILINE)}
+    assert written == {call.function for call in calls}
+
+
 def owners() -> list[tuple[AnyRule, str, set[str]]]:
     """Every rule with the folder it belongs to and the names its identifier may speak of."""
     found: list[tuple[AnyRule, str, set[str]]] = [(rule, "graph", set()) for rule in GRAPH_RULES]
@@ -205,6 +294,69 @@ def test_an_unlisted_folder_and_one_without_operator_are_refused(whole: Path) ->
     assert complaints_about_folder(whole, ["clip"]) == ["relu is not in OPERATORS"]
     (whole / "__init__.py").write_text("x = 1\n", encoding="utf-8")
     assert complaints_about_folder(whole, ["relu"]) == ["relu has no OPERATOR"]
+
+
+SOURCE = """/* One. */
+#include "onnx/relu/own.h"
+
+void KERNEL(relu)(const struct parameters *p) {}
+"""
+HEADER = """/* Two. */
+#include "shared/kernel.h"
+struct parameters {
+    int64_t elements, more; /* so many */
+    int64_t last;
+};
+"""
+CALL = KernelCall(
+    "onnx/relu/fast.c", "relu", Variant("float", ()), (("elements", 1), ("more", 2), ("last", 3)), (), (), 1
+)
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> Path:
+    """A package with one fast kernel in order, a header of its own and the plain C of a node."""
+    for name, text in {
+        "onnx/relu/fast.c": SOURCE,
+        "onnx/relu/own.h": HEADER,
+        "onnx/relu/kernel.c": "$element\n",
+        "shared/kernel.h": "#include <stdint.h>\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_kernel_in_order_gives_no_complaint(kernels: Path) -> None:
+    assert complaints_about_kernels(kernels, [CALL]) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "complaint"),
+    [
+        ("onnx/relu/fast.c", "#include", "int first;\n#include", "does not begin with shared/kernel.h"),
+        ("onnx/relu/own.h", '"shared/kernel.h"', "<stdint.h>", "does not begin with shared/kernel.h"),
+        ("onnx/relu/own.h", "elements, more", "more, elements", "has other parameters"),
+        ("onnx/relu/own.h", "int64_t last;", "", "has other parameters"),
+        ("onnx/relu/own.h", "last;", "last, least;", "has other parameters"),
+        ("onnx/relu/own.h", "struct parameters", "struct others", "has other parameters"),
+        ("onnx/relu/fast.c", "KERNEL(relu)", "KERNEL(elu)", "has no relu"),
+    ],
+)
+def test_a_kernel_out_of_order_is_refused(
+    kernels: Path, file: str, before: str, after: str, complaint: str
+) -> None:
+    path = kernels / file
+    path.write_text(path.read_text(encoding="utf-8").replace(before, after, 1), encoding="utf-8")
+    assert f"onnx/relu/fast.c {complaint}" in complaints_about_kernels(kernels, [CALL])
+
+
+def test_a_kernel_that_is_missing_or_that_nobody_calls_is_noticed(kernels: Path) -> None:
+    (kernels / "onnx/relu/fast.c").rename(kernels / "onnx/relu/faster.c")
+    assert complaints_about_kernels(kernels, [CALL]) == [
+        "onnx/relu/fast.c is not there",
+        "onnx/relu/faster.c is never called",
+    ]
 
 
 GOOD = next(rule for rule in rules() if rule.identifier == "clip.min.D2")

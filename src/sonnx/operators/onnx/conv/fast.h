@@ -111,10 +111,16 @@ INLINE void many(SUM *to, const TYPE *line, int64_t shift, int64_t begin, int64_
 {
 #if !HALF
     if (end - begin >= LANES) {
-        for (int64_t j = begin; j < end; j += LANES) {
-            const int64_t at = least(j, end - LANES); /* the last vector may overlap the one before */
-            store(to + at, load(line + (at + shift)));
+        const TYPE *const from = line + (begin + shift);
+        SUM *const target = to + begin;
+        int64_t j = 0;
+        for (; j + WIDE <= end - begin; j += WIDE) {
+            store(target + j, load(from + j));
+            store(target + j + LANES, load(from + j + LANES));
         }
+        for (; j + LANES <= end - begin; j += LANES) store(target + j, load(from + j));
+        j = end - begin - LANES; /* the last vector may overlap the one before */
+        store(target + j, load(from + j));
         return;
     }
     few(to, line, shift, 1, begin, end);
@@ -136,7 +142,7 @@ INLINE void pad_phase(const struct phase *ph, const TYPE *line, int64_t shift, i
 }
 
 #if !HALF
-/* Both phases of a line at a stride of 2, from `begin` up to `end`, which all lie in the image. */
+/* Both phases of a line at a stride of 2, from `begin` up to `end`. */
 INLINE void split(const TYPE *line, int64_t shift, int64_t begin, int64_t end, SUM *even, SUM *odd)
 {
     if (end - begin < LANES) {
@@ -144,25 +150,28 @@ INLINE void split(const TYPE *line, int64_t shift, int64_t begin, int64_t end, S
         few(odd, line, shift + 1, 2, begin, end);
         return;
     }
-    for (int64_t j = begin; j < end; j += LANES) {
-        const int64_t at = least(j, end - LANES); /* the last vector may overlap the one before */
-        const vector a = load(line + (2 * at + shift)), b = load(line + (2 * at + shift + LANES));
-        store(even + at, evens(a, b));
-        store(odd + at, odds(a, b));
-    }
+    const TYPE *const from = line + (2 * begin + shift);
+    int64_t j = 0;
+    for (; j + LANES <= end - begin; j += LANES) separate(from + 2 * j, even + begin + j, odd + begin + j);
+    j = end - begin - LANES; /* the last vector may overlap the one before */
+    separate(from + 2 * j, even + begin + j, odd + begin + j);
 }
 
-INLINE void pad_both(const struct phase ph[2], const TYPE *line, int64_t shift, int64_t row, SUM *even, SUM *odd)
+/* Both phases of a line of the image. Elements in the padding are read from the lines around it, if the image has
+   enough of them, and zeroed afterwards: that is quicker than leaving them out. */
+INLINE void pad_both(const struct parameters *p, const struct phase ph[2], const TYPE *image, int64_t number,
+                     SUM *even, SUM *odd)
 {
-    const int64_t begin = ph[0].first > ph[1].first ? ph[0].first : ph[1].first;
-    const int64_t least_after = least(ph[0].after, ph[1].after), end = least_after < begin ? begin : least_after;
+    const TYPE *const line = image + number * p->width;
+    const int64_t row = p->row, shift = -p->pad_left, before = number * p->width;
+    if (p->pad_left <= before && before + shift + 2 * row <= p->height * p->width) {
+        split(line, shift, 0, row, even, odd);
+    } else {
+        few(even, line, shift, 2, ph[0].first, ph[0].after);
+        few(odd, line, shift + 1, 2, ph[1].first, ph[1].after);
+    }
     zeros(even, 0, ph[0].first);
     zeros(odd, 0, ph[1].first);
-    few(even, line, shift, 2, ph[0].first, least(begin, ph[0].after));
-    few(odd, line, shift + 1, 2, ph[1].first, least(begin, ph[1].after));
-    split(line, shift, begin, end, even, odd);
-    few(even, line, shift, 2, end, ph[0].after);
-    few(odd, line, shift + 1, 2, end, ph[1].after);
     zeros(even, ph[0].after, row);
     zeros(odd, ph[1].after, row);
 }
@@ -191,7 +200,7 @@ INLINE void pad_lines(const struct parameters *p, const TYPE *image, int64_t beg
 #if !HALF
                 if (stride == 2) zero_line(to + phase, row);
             } else if (stride == 2) {
-                pad_both(both, image + line * p->width, -p->pad_left, row, to, to + phase);
+                pad_both(p, both, image, line, to, to + phase);
 #endif
             } else {
                 pad_phase(&ph, image + line * p->width, f - p->pad_left, stride, row, to);
