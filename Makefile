@@ -7,10 +7,10 @@ SHELL  := /bin/bash
 .PHONY: help demo test lint types tests bench fuzz docs format clean
 
 help:
-	@echo "make demo    a model checked, made to conform, and run in IEEE arithmetic and exactly"
+	@echo "make demo    a model checked, made to conform, run in IEEE arithmetic and exactly, written in C"
 	@echo "make test    lint, types, all tests with coverage"
 	@echo "make fuzz    20,000 damaged and hostile model files through the check"
-	@echo "make bench   measured ratios, as a table and as build/bench.json"
+	@echo "make bench   measured ratios to other engines: tables, build/bench.json, build/bench.png"
 	@echo "make docs    the documentation, into site/"
 	@echo "make format  rewrite the sources in the house style"
 	@echo "make clean   remove everything that make made"

@@ -23,6 +23,7 @@ from sonnx.native.compiler import find_compiler
 from sonnx.native.engine import Executable
 from sonnx.native.machine import vector_bytes
 from sonnx.numeric.arrays import Array, numpy_dtype
+from sonnx.operators.shared.predicates import count
 from sonnx.plan.program import Program, program
 from sonnx.plan.slots import assign
 from sonnx.stablehlo import engine as xla
@@ -61,7 +62,8 @@ def run_graph(
         raise ValueError(f"engine must be {' or '.join(map(repr, ENGINES))}, not {engine!r}")
     refused = [name for name in _REFUSED[engine] if getattr(settings, name) != _DEFAULTS[name]]
     refused += ["watch"] if watch is not None and engine != "reference" else []
-    refused += ["threads"] if threads != 1 and engine != "native" else []
+    if threads != 1 and engine != "native":
+        raise ValueError(f"only the engine 'native' runs on several threads, not {engine!r}")
     if refused:
         raise ValueError(f"the engine {engine!r} cannot be told {', '.join(refused)}: it has ways of its own")
     if engine == "reference":
@@ -120,9 +122,10 @@ class CompiledGraph:
 
     def __repr__(self) -> str:
         """Print what it is in short."""
-        return (
-            f"<CompiledGraph on {self.engine}, {self.threads} threads, arena of {self.arena_bytes:,} bytes>"
-        )
+        if self._executable is None:
+            return "<CompiledGraph without compiled kernels: there is no C compiler>"
+        threads = count(self.threads, "thread")
+        return f"<CompiledGraph on {self.engine}, {threads}, arena of {self.arena_bytes:,} bytes>"
 
 
 def compile_graph(

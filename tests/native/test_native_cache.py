@@ -397,7 +397,7 @@ def test_nothing_is_left_of_a_compilation_that_failed(
     monkeypatch.setenv("SONNX_CC_TIMEOUT", "0.5" if "sleep" in text else "60")
     with pytest.raises(CompilerError, match=said) as caught:
         answer(5)
-    assert "--engine reference" in str(caught.value)
+    assert "engine `reference`" in str(caught.value)
     assert kept(folder) == []
     assert list((tmp_path / "temporary").iterdir()) == []
 
@@ -413,7 +413,7 @@ def test_a_failure_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_without_a_compiler_the_message_says_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "find_compiler", lambda: None)
     for ask in (lambda: library(SOURCE, ()), lambda: compile_all([(SOURCE, ())])):
-        with pytest.raises(CompilerError, match=r"sonnx\[zig\].*--engine reference"):
+        with pytest.raises(CompilerError, match=r"sonnx\[zig\].*engine `reference`"):
             ask()
 
 

@@ -227,7 +227,7 @@ def test_a_compiler_that_fails_is_quoted_and_leaves_nothing(tmp_path: Path) -> N
     assert "exit code 7" in message
     assert "bad-cc" in message
     assert "-DANSWER=42" in message
-    assert "--engine reference" in message
+    assert "engine `reference`" in message
     assert r"line 99\x1b[31m" in message
     assert "line 50" not in message
     assert all(line.isprintable() for line in message.splitlines())
@@ -309,7 +309,7 @@ def test_success_without_a_library_is_an_error(tmp_path: Path) -> None:
 def test_a_compiler_that_cannot_be_started_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "cc").write_bytes(b"\x00\x01")
     (tmp_path / "cc").chmod(0o755)
-    with pytest.raises(CompilerError, match="--engine reference"):
+    with pytest.raises(CompilerError, match="engine `reference`"):
         compile_library(Compiler((str(tmp_path / "cc"),), ""), SOURCE, MACROS, target_in(tmp_path))
 
 

@@ -17,6 +17,7 @@ from tests.native.support import (
 from tests.operators.support import FLOATS, HELD, INTEGERS, special_values
 
 import sonnx
+from sonnx.model.kernel import KernelCall
 
 CLIPPED = [*FLOATS, *INTEGERS]
 EXPANDED = [*FLOATS, *INTEGERS, "bool"]
@@ -107,14 +108,22 @@ def test_the_number_of_threads_changes_no_bit(threads: int) -> None:
     assert_defined(graph, {"x": x[:3000].reshape(3, 1, 1000)}, threads=(threads,), nan="bits")
 
 
+def streamed(graph: sonnx.Graph) -> bool:
+    (call,) = planned(graph).steps
+    assert isinstance(call, KernelCall)
+    return bool(dict(call.parameters)["streamed"])
+
+
 def test_what_is_written_past_the_caches_has_the_same_bits() -> None:
     count = 4_000_003
-    x = any_bits("float", (count,))
-    graph = clip("float", (count,))
-    (call,) = planned(graph).steps
-    assert dict(getattr(call, "parameters", ()))["streamed"] == 1
+    x, c = any_bits("float", (count,)), any_bits("bool", (count,))
+    limited, chosen = clip("float", (count,)), where("float", (count,))
+    grown = expand("float", (3, 1, 2001), (3, 1100, 2001))
+    assert all(map(streamed, (limited, chosen, grown)))
     bounds = {"low": np.array(-1, np.float32), "high": np.array(9, np.float32)}
-    assert_defined(graph, {"x": x, **bounds}, threads=(1, 2), nan="bits")
+    assert_defined(limited, {"x": x, **bounds}, threads=(1, 2), nan="bits")
+    assert_defined(chosen, {"c": c, "x": x, "y": x[::-1].copy()}, threads=(1, 2), nan="bits")
+    assert_defined(grown, {"x": x[:6003].reshape(3, 1, 2001)}, threads=(1, 2), nan="bits")
 
 
 @pytest.mark.parametrize("threads", [1, 3])

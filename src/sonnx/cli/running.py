@@ -12,12 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sonnx import __version__
 from sonnx.api import Graph, load
 from sonnx.cli.models import is_same_file, refuse
-from sonnx.cli.terminal import CONFORMS, FINDINGS, UNREADABLE, fail, say
+from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say
 from sonnx.engines import NO_COMPILER, Engine, available_threads, compile_graph, run_graph
 from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step
 from sonnx.load.arrays import array_digest, doubles, safe_name, write_array
 from sonnx.load.npy import ArrayFileError, read_npy
 from sonnx.model.tensor_type import TensorType
+from sonnx.native.cache import cache_problem
 from sonnx.native.compiler import CompilerError, find_compiler
 from sonnx.numeric.arrays import Array, describe
 from sonnx.numeric.environment import NotIeeeError
@@ -55,15 +56,16 @@ def run_model(path: Path, options: RunOptions) -> int:
             say(f"normalized: {count(len(graph.changes), 'change')}, which `sonnx normalize` lists")
         _require_apart(path, graph, options)
         arrays = _read_inputs(graph, options)
-        results = _executed(graph, arrays, options)
+        results, engine = _executed(graph, arrays, options)
         say(f"sonnx {__version__}, model sha256 {graph.file_sha256}")
+        say(engine)
         _show(results, options)
     except InputError as problem:
-        return _fail_lines(str(problem))
+        return fail_lines(str(problem))
     except MemoryLimitError as problem:
         return fail(f"{problem} (--memory)")
     except CompilerError as problem:
-        return _fail_lines(str(problem))
+        return fail_lines(str(problem))
     except (EngineError, NotIeeeError, ValueError) as problem:  # a ValueError may be a LoadError
         return fail(str(problem))
     except OSError as problem:
@@ -82,12 +84,6 @@ def _require_apart(path: Path, graph: Graph, options: RunOptions) -> None:
             target = options.output_dir / f"{safe_name(value.name)}{suffix}"
             if any(is_same_file(target, file) for file in precious):
                 raise ValueError(f"{target} would be overwritten; name another folder for the results")
-
-
-def _fail_lines(problem: str) -> int:
-    """Say what is wrong with the inputs, one line for each; names are escaped, so no line is forged."""
-    say("\n".join(printable(line) for line in f"error: {problem}".split("\n")), error=True)
-    return UNREADABLE
 
 
 def _read_inputs(graph: Graph, options: RunOptions) -> dict[str, Array]:
@@ -132,16 +128,33 @@ def _bound(bindings: Sequence[str], types: Mapping[str, TensorType]) -> tuple[di
     return files, problems
 
 
-def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) -> dict[str, Array]:
+def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) -> tuple[dict[str, Array], str]:
+    """The results, and what made them."""
     if options.output_dir is not None:
         options.output_dir.mkdir(parents=True, exist_ok=True)
     if options.engine == "native":
-        return _compiled(graph, arrays, options)
-    if options.trace:
-        return run_graph(graph, arrays, options.settings, watch=_tracer(options))
+        if (compiler := find_compiler()) is not None:
+            return _compiled(graph, arrays, options, Path(compiler.command[0]).name)
+        say(f"note: {NO_COMPILER}", error=True)
+    if options.engine == "xla":
+        results = run_graph(graph, arrays, options.settings, engine="xla")
+        return (
+            results,
+            "engine xla: floats in convolutions are summed in its own order, subnormal ones flushed",
+        )
+    watch = _tracer(options) if options.trace else None
+    return _defined(
+        graph, arrays, options.settings, watch
+    ), f"engine reference, {_settings(options.settings)}"
+
+
+def _defined(
+    graph: Graph, arrays: Mapping[str, Array], settings: Settings, watch: Callable[[Step], None] | None
+) -> dict[str, Array]:
+    """Execute the definitions; where nothing else is printed meanwhile, a bar shows how far they are."""
     console = Console(stderr=True)
-    if not console.is_terminal or options.engine != "reference":
-        return run_graph(graph, arrays, options.settings, engine=options.engine)
+    if watch is not None or not console.is_terminal:
+        return run_graph(graph, arrays, settings, watch=watch)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("running", total=len(graph.nodes))
@@ -149,23 +162,21 @@ def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) ->
         def advance(step: Step) -> None:
             progress.update(task, completed=step.number, total=step.total)
 
-        return run_graph(graph, arrays, options.settings, watch=advance)
+        return run_graph(graph, arrays, settings, watch=advance)
 
 
-def _compiled(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) -> dict[str, Array]:
-    """Run with compiled kernels; without a compiler, by the definitions, and say so."""
-    threads = options.threads or available_threads()
-    if find_compiler() is None:
-        say(f"note: {NO_COMPILER}", error=True)
-        return _executed(graph, arrays, replace(options, engine="reference"))
-    compiled = compile_graph(
-        graph, options.settings.accumulate, threads=threads, memory=options.settings.memory
-    )
-    say(
-        f"engine native, {count(threads, 'thread')}; "
-        f"{compiled.arena_bytes:,} bytes for tensors between nodes, {compiled.constant_bytes:,} for constants"
-    )
-    return compiled(arrays)
+def _compiled(
+    graph: Graph, arrays: Mapping[str, Array], options: RunOptions, compiler: str
+) -> tuple[dict[str, Array], str]:
+    """Run with compiled kernels."""
+    settings, threads = options.settings, options.threads or available_threads()
+    if (problem := cache_problem()) is not None:
+        say(f"note: compiled kernels are not kept for the next run: {problem}", error=True)
+    compiled = compile_graph(graph, settings.accumulate, threads=threads, memory=settings.memory)
+    results = compiled(arrays)
+    memory = f"{compiled.arena_bytes:,} bytes between nodes, {compiled.constant_bytes:,} for constants"
+    engine = f"engine native, {count(threads, 'thread')}, kernels by {compiler}"
+    return results, printable(f"{engine}, {_settings(settings)}; {memory}")
 
 
 def _tracer(options: RunOptions) -> Callable[[Step], None]:
@@ -218,11 +229,6 @@ def _range(array: Array) -> str:
 
 
 def _show(results: Mapping[str, Array], options: RunOptions) -> None:
-    settings = options.settings
-    if options.engine == "xla":
-        say("engine xla: floats in convolutions are summed in its own order, subnormal ones flushed")
-    else:
-        _say_settings(settings)
     for name, array in results.items():
         say(_summary(name, array).rstrip())
         say(f"   {_digest(array)}")
@@ -231,7 +237,7 @@ def _show(results: Mapping[str, Array], options: RunOptions) -> None:
                 say(printable(f"   written to {file}"))
 
 
-def _say_settings(settings: Settings) -> None:
+def _settings(settings: Settings) -> str:
     sums = f", sums {settings.accumulate}" if settings.domain == "ieee" else ""
-    order = settings.order if settings.order == "given" else f"random, seed {settings.seed}"
-    say(f"domain {settings.domain}{sums}, order {order}")
+    order = "" if settings.order == "given" else f", order random, seed {settings.seed}"
+    return f"domain {settings.domain}{sums}{order}"

@@ -42,6 +42,14 @@ def escaped(text: str) -> str:
     return lines.encode(encoding, "backslashreplace").decode(encoding)
 
 
+def fail_lines(problem: str) -> int:
+    """Say why nothing could be done, in as many lines as that has; each is escaped, so no line is forged."""
+    from sonnx.report.text import printable  # noqa: PLC0415  see above
+
+    say("\n".join(printable(line) for line in f"error: {problem}".split("\n")), error=True)
+    return UNREADABLE
+
+
 def fail(problem: str) -> int:
     """Say why nothing could be done, on one line; answers the exit code."""
     from sonnx.report.text import printable  # noqa: PLC0415  see above

@@ -44,7 +44,7 @@ _SECONDS = 120.0
 _LAST_LINES = 12
 _LONGEST_LINE = 200
 _LONGEST_OUTPUT = 65536
-ADVICE = "`--engine reference` works without a compiler"
+ADVICE = "the engine `reference` needs no compiler, and gives the same bits"
 
 
 class CompilerError(RuntimeError):
