@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sonnx import __version__
 from sonnx.check.graphs import check_graph
-from sonnx.emit.project import Kernels, project
 from sonnx.engines import CompiledGraph, Engine, compile_graph, run_graph
 from sonnx.evaluate.graphs import (
     DEFAULT_MEMORY,
@@ -22,13 +21,15 @@ from sonnx.load import reader, writer
 from sonnx.load.limits import Limits
 from sonnx.model import graph as model
 from sonnx.model.rule import Finding, RuleError
-from sonnx.native.engine import Executable
 from sonnx.normalize.changes import Change
 from sonnx.normalize.graphs import normalize_graph
 from sonnx.numeric.arrays import Array
 from sonnx.operators.shared.predicates import count
 from sonnx.report.text import cut, findings_text, printable
 from sonnx.stablehlo.module import stablehlo
+
+if TYPE_CHECKING:
+    from sonnx.emit.project import Kernels
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,7 +122,7 @@ class Graph(model.Graph):
         self,
         *,
         accumulate: Accumulate = "separate",
-        kernels: Kernels = "plain",
+        kernels: "Kernels" = "plain",
         memory: int = DEFAULT_MEMORY,
         watch: Callable[[Step], None] | None = None,
     ) -> dict[str, bytes]:
@@ -135,6 +136,9 @@ class Graph(model.Graph):
         MemoryLimitError where the tensors would take more than `memory` bytes, and for fast kernels
         CompilerError where there is no C compiler to pack the weights.
         """
+        from sonnx.emit.project import project  # noqa: PLC0415  loaded by what needs it: a check does not
+        from sonnx.native.engine import Executable  # noqa: PLC0415  likewise
+
         self._require_conforming()
         settings = Settings(accumulate=accumulate, memory=memory)
         return project(

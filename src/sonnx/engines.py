@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,14 +19,13 @@ from sonnx.evaluate.graphs import (
 )
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph
-from sonnx.native.compiler import find_compiler
-from sonnx.native.engine import Executable
-from sonnx.native.machine import vector_bytes
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.operators.shared.predicates import count
-from sonnx.plan.program import Program, program
-from sonnx.plan.slots import assign
 from sonnx.stablehlo import engine as xla
+
+if TYPE_CHECKING:
+    from sonnx.native.engine import Executable
+    from sonnx.plan.program import Program
 
 Engine = Literal["reference", "native", "xla"]
 ENGINES: tuple[Engine, ...] = ("reference", "native", "xla")
@@ -82,7 +81,9 @@ class CompiledGraph:
     tensors between nodes share, `constant_bytes` that of the weights in the form in which they are used.
     """
 
-    def __init__(self, graph: Graph, settings: Settings, executable: Executable | None, threads: int) -> None:
+    def __init__(
+        self, graph: Graph, settings: Settings, executable: "Executable | None", threads: int
+    ) -> None:
         """Keep what a run needs; `executable` is missing where there is no compiler."""
         self.graph = graph
         self.accumulate = settings.accumulate
@@ -138,6 +139,12 @@ def compile_graph(
     settings = Settings(accumulate=accumulate, memory=memory)
     if not isinstance(threads, int) or isinstance(threads, bool) or not 1 <= threads <= MOST_THREADS:
         raise ValueError(f"threads must be an integer from 1 to {MOST_THREADS}, not {threads!r}")
+    # What compiles is loaded by what needs it: a check does not.
+    from sonnx.native.compiler import find_compiler  # noqa: PLC0415  see above
+    from sonnx.native.engine import Executable  # noqa: PLC0415  see above
+    from sonnx.native.machine import vector_bytes  # noqa: PLC0415  see above
+    from sonnx.plan.program import program  # noqa: PLC0415  see above
+
     if find_compiler() is None:
         warnings.warn(NO_COMPILER, NoCompilerWarning, stacklevel=3)
         require_memory(graph, settings)
@@ -147,8 +154,10 @@ def compile_graph(
     return CompiledGraph(graph, settings, Executable(planned), threads)
 
 
-def _require_memory(planned: Program, memory: int) -> None:
+def _require_memory(planned: "Program", memory: int) -> None:
     """Refuse a program whose buffers would exceed the limit, before any of them is made."""
+    from sonnx.plan.slots import assign  # noqa: PLC0415  as above
+
     arena = sum(size for _, size in assign(planned.temporaries()).sizes)
     outside = [
         *planned.constants,

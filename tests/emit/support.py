@@ -16,7 +16,7 @@ import sonnx
 from sonnx.emit.project import Kernels, project, write_folder
 from sonnx.evaluate.graphs import Settings, execute
 from sonnx.model.graph import Constant, Graph, Node, Value
-from sonnx.model.tensor_type import TensorType
+from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.native.engine import Executable
 from sonnx.plan.program import Program
 
@@ -184,6 +184,20 @@ def random_model(seed: int, nodes: int) -> sonnx.Graph:
     while len(author.nodes) < nodes:
         writers[author.integer(0, len(writers) - 1)]()
     return author.finished()
+
+
+def one_conv() -> sonnx.Graph:
+    """A Conv whose only output element is a sum of all inputs."""
+    author = Author(np.random.default_rng(5))
+    kind = tensor_type("float[1,2,3,3]")
+    author.types["x"] = kind
+    author.inputs.append(Value("x", kind))
+    weights = author.constant(author.random.uniform(-1, 1, (1, 2, 3, 3)).astype(np.float32), "float")
+    attributes = {"strides": (1, 1), "dilations": (1, 1), "pads": (0,) * 4, "group": 1}
+    author.node(
+        "Conv", ["x", weights], "float", (1, 1, 1, 1), **attributes, kernel_shape=(3, 3), auto_pad="NOTSET"
+    )
+    return author.finished("one conv")
 
 
 def files_of(

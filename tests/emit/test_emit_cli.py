@@ -22,9 +22,7 @@ from tests.report.cli_support import (
     written,
 )
 
-from sonnx.native.compiler import CompilerError
-
-FILES = {"Makefile", "README.md", "checks.h", "model.c", "model.h", "test_model.c", "vectors.bin"}
+FILES = {"Makefile", "README.md", "SHA256SUMS", "checks.h", "model.c", "model.h", "test_model.c", "vectors.bin"}
 WEIGHTS = {"weights.c", "weights.h"}
 
 
@@ -119,11 +117,26 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
     assert {file.name for file in (tmp_path / "p").iterdir()} == FILES | WEIGHTS
 
 
-def test_a_folder_in_no_folder_is_refused(tmp_path: Path) -> None:
+def test_folders_above_are_made(tmp_path: Path) -> None:
     model = written(tmp_path / "net.onnx", two_clips())
-    done = run("emit", model, "-o", tmp_path / "no" / "p")
+    assert run("emit", model, "-o", tmp_path / "new" / "and" / "deep").exit_code == 0
+    assert (tmp_path / "new" / "and" / "deep" / "model.c").is_file()
+
+
+def test_a_folder_below_a_file_is_refused(tmp_path: Path) -> None:
+    model = written(tmp_path / "net.onnx", two_clips())
+    done = run("emit", model, "-o", model / "p")
     assert done.exit_code == 2
-    assert "is no folder" in done.output
+    assert done.output == f"error: {model / 'p'} cannot be written: {model} is no folder\n"
+    assert os.listdir(tmp_path) == ["net.onnx"]
+
+
+def test_standard_output_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = written(tmp_path / "net.onnx", two_clips())
+    done = run("emit", model, "-o", "-")
+    assert done.exit_code == 2
+    assert done.output.startswith("error: a project is a folder of files")
     assert os.listdir(tmp_path) == ["net.onnx"]
 
 
@@ -172,19 +185,27 @@ def test_a_file_that_is_no_model_and_too_little_memory_are_said(tmp_path: Path) 
     assert not (tmp_path / "p").exists()
 
 
-def test_fast_kernels_without_a_compiler_are_refused_in_a_sentence(
+def test_fast_kernels_without_a_compiler_that_works_are_refused_in_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = written(tmp_path / "net.onnx", conv_model())
-
-    def missing(*_: object) -> None:
-        raise CompilerError("no C compiler was found")
-
-    monkeypatch.setattr("sonnx.native.tape.compile_all", missing)
-    done = run("emit", model, "-o", tmp_path / "p", "--kernels", "fast")
-    assert done.exit_code == 2
-    assert done.output == "error: no C compiler was found\n"
-    assert os.listdir(tmp_path) == ["net.onnx"]
+    failing = tmp_path / "failing"
+    failing.write_text("#!/bin/sh\necho 'one line' >&2\necho 'and another' >&2\nexit 3\n", encoding="utf-8")
+    failing.chmod(0o755)
+    monkeypatch.setenv("SONNX_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr("sonnx.native.cache._loaded", {}, raising=False)
+    outputs = {}
+    for compiler in (str(failing), str(tmp_path / "missing")):
+        monkeypatch.setenv("SONNX_CC", compiler)
+        done = run("emit", model, "-o", tmp_path / "p", "--kernels", "fast")
+        assert done.exit_code == 2
+        assert done.output.startswith("error: ")
+        assert "\\n" not in done.output
+        assert "`--kernels plain`" in done.output
+        assert "reference" not in done.output
+        assert not (tmp_path / "p").exists()
+        outputs[compiler] = done.output
+    assert "\n  one line\n  and another\n" in outputs[str(failing)]
 
 
 @needs_gcc

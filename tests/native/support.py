@@ -3,9 +3,11 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from tests.operators.support import FLOATS, HELD, special_values
 
 import sonnx
@@ -13,13 +15,17 @@ from sonnx.evaluate.graphs import Settings, execute
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.kernel import KernelCall
 from sonnx.model.tensor_type import TensorType
+from sonnx.native import engine
 from sonnx.native.engine import Executable
 from sonnx.native.machine import vector_bytes
+from sonnx.native.memory import offsets
 from sonnx.plan.program import Program, program
+from sonnx.plan.slots import Lifetime, Slots
 
 Array = Any
 VERSIONS = {"Clip": 13, "Where": 16, "Expand": 13, "Conv": 22}
 WIDTHS = (16, 32, 64)
+GUARD = 256  # bytes around every buffer
 _KNOWN: dict[Hashable, dict[str, Array]] = {}
 
 
@@ -82,17 +88,64 @@ def functions(found: Program) -> set[str]:
     return {step.function if isinstance(step, KernelCall) else step.operator.name for step in found.steps}
 
 
-def executable(found: Program) -> Executable:
-    """A program ready to run, in memory full of NaNs: what an earlier run has left there proves nothing."""
-    made = Executable(found)
-    for results in made._results.values():
-        array, _ = results.take()
-        array.reshape(-1).view(np.uint8)[...] = 255
-        del array
-    for name, array in made._tape._placed.items():
-        if name not in made.constants:
-            array.reshape(-1).view(np.uint8)[...] = 255
-    return made
+class Memory:
+    """Memory for a program, full of NaNs and with more around: what is not written, or beyond, is seen.
+
+    What an earlier run has left in memory could be right by chance; here every buffer has its own.
+    """
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[Array, int, int]] = []
+        self.slots = Slots((), {})
+        self.arena = -1
+
+    def aligned(self, size: int) -> Array:
+        raw = np.full(size + 3 * GUARD, 255, np.uint8)
+        begin = GUARD + -raw.ctypes.data % GUARD
+        self.pieces.append((raw, begin, size))
+        return raw[begin : begin + size]
+
+    def assign(self, lifetimes: Sequence[Lifetime]) -> Slots:
+        sizes = tuple((each.kind, each.size + GUARD) for each in lifetimes)
+        self.slots = Slots(sizes, {each.name: slot for slot, each in enumerate(lifetimes)})
+        self.arena = len(self.pieces)  # which is made next
+        return self.slots
+
+    def results(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """What stands in for memory of results."""
+        array = self.aligned(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize).view(dtype).reshape(shape)
+        return SimpleNamespace(take=lambda: (array, array.ctypes.data))
+
+    def require_untouched(self, found: Program) -> None:
+        places, _ = offsets(self.slots)
+        within = {place: found.buffers[name].bytes for name, place in places.items()}
+        for number, (raw, begin, size) in enumerate(self.pieces):
+            free = np.ones(len(raw), np.bool_)
+            for place, count in (within if number == self.arena else {0: size}).items():
+                free[begin + place : begin + place + count] = False
+            assert (raw[free] == 255).all(), "written beyond a buffer"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A program in memory that is watched."""
+
+    executable: Executable
+    memory: Memory
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        results = self.executable.run(inputs)
+        self.memory.require_untouched(self.executable.program)
+        return results
+
+
+def executable(found: Program) -> Watched:
+    memory = Memory()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "aligned", memory.aligned)
+        patch.setattr(engine, "assign", memory.assign)
+        patch.setattr(engine, "Results", memory.results)
+        return Watched(Executable(found), memory)
 
 
 def assert_same(found: Mapping[str, Array], expected: Mapping[str, Array], nan: Any = "any") -> None:

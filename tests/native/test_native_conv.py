@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import cycle, islice, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +15,16 @@ KINDS += [("float16", "separate")]  # which is fused as well: products of two ar
 THREADS = (1, 2, 3, 40)
 
 
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return quick_compiler(tmp_path_factory.mktemp("quick"))
+
+
 @pytest.fixture(params=WIDTHS)
-def width(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+def width(request: pytest.FixtureRequest, quick: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """A width of vectors; code for another one than the machine's is compiled in a hurry."""
     if request.param != vector_bytes():
-        monkeypatch.setenv("SONNX_CC", quick_compiler(tmp_path))
+        monkeypatch.setenv("SONNX_CC", quick)
     return int(request.param)
 
 
@@ -50,6 +54,7 @@ SHAPES: dict[str, tuple[str, Conv]] = {
     "seven pixels": ("conv_swapped", Conv((1, 65, 3, 9), 9, (3, 3), clipped="input")),
     "few pixels at stride 2": ("conv_swapped", Conv((3, 4, 5, 5), 40, (3, 3), (2, 2), pads=(1, 1, 0, 0))),
     "five pixels": ("conv_swapped", Conv((1, 3, 1, 5), 48, (1, 1))),
+    "nine pixels": ("conv_swapped", Conv((1, 2, 3, 3), 48, (1, 1))),
     "depthwise 3x3": ("conv_depthwise", Conv((1, 3, 19, 37), 3, (3, 3), pads=(1, 1, 1, 1), depthwise=True)),
     "depthwise 3x3 at stride 2": (
         "conv_depthwise",
@@ -57,7 +62,7 @@ SHAPES: dict[str, tuple[str, Conv]] = {
     ),
     "depthwise 3x3 at stride 3": (
         "conv_depthwise",
-        Conv((1, 3, 40, 40), 3, (3, 3), (3, 1), depthwise=True, clipped="input"),
+        Conv((1, 3, 40, 40), 3, (3, 3), (3, 2), depthwise=True, clipped="input"),
     ),
     "depthwise 3x3 at strides of its own": (
         "conv_depthwise",

@@ -75,10 +75,11 @@ def test_any_bounds_limit_as_the_definition_does(name: str, dtype: str, mode: st
         assert sonnx.same_bits(run(given)["Z"], defined(graph, given, mode)["Z"], nan="any")
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float", "double"])
 @pytest.mark.parametrize("name", KERNELS)
-def test_signed_zeros_and_bounds_come_out_as_worked_out_by_hand(name: str) -> None:
+def test_signed_zeros_and_bounds_come_out_as_worked_out_by_hand(name: str, dtype: str) -> None:
     case = replace(KERNELS[name], clipped="input", constant=False)
-    graph, arrays = case.model("float")
+    graph, arrays = case.model(dtype)
     run = graph.compile()
     cases = [
         # -0 + 0·(-1) = -0 + -0 = -0, which is not below a bound of +0 (D-CLIP-2).

@@ -10,14 +10,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sonnx.api import Graph, load
 from sonnx.cli.models import refuse
-from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say
+from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say
 from sonnx.emit.project import Kernels, require_new, write_folder
 from sonnx.evaluate.graphs import DEFAULT_MEMORY, Accumulate, MemoryLimitError, Step
 from sonnx.load.arrays import digest
-from sonnx.native.compiler import CompilerError
+from sonnx.native.compiler import ADVICE, CompilerError
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.shared.predicates import count
 from sonnx.report.text import printable
+
+PLAIN_ADVICE = "plain kernels (`--kernels plain`) need no compiler here, and give the same bits"
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class EmitOptions:
 def emit_model(path: Path, options: EmitOptions) -> int:
     """Write a model as a C project."""
     output = options.output
+    if output == Path("-"):
+        return fail("a project is a folder of files, which `-` has no place for; name a new folder")
     try:
         require_new(output)
         graph = load(path, memory=options.memory)
@@ -47,11 +51,9 @@ def emit_model(path: Path, options: EmitOptions) -> int:
         write_folder(output, files)
     except MemoryLimitError as problem:
         return fail(f"{problem} (--memory)")
-    except (
-        CompilerError,
-        NotIeeeError,
-        ValueError,
-    ) as problem:  # a LoadError, an EmitError, or a size that nothing has
+    except CompilerError as problem:
+        return fail_lines(str(problem).replace(ADVICE, PLAIN_ADVICE))
+    except (NotIeeeError, ValueError) as problem:  # a LoadError, an EmitError, or a size that nothing has
         return fail(str(problem))
     except OSError as problem:
         return fail(f"{output}: cannot be written: {problem.strerror}")

@@ -1,6 +1,7 @@
 """test_model.c and the file of vectors that it reads."""
 
 from collections.abc import Sequence
+from zlib import crc32
 
 from sonnx.emit.layout import Layout, Port
 from sonnx.emit.model import declared
@@ -8,6 +9,37 @@ from sonnx.emit.names import shown
 from sonnx.emit.template import fill, own
 from sonnx.emit.types import little_endian
 from sonnx.emit.vectors import Vector
+
+# What the check of the build's arithmetic needs in each type: one, a NaN and the sign as bits; a number that
+# added to 1 is a tie; a factor whose square lies `rest` above `square`; a number that swallows the tie.
+_ARITHMETIC: tuple[dict[str, str | int], ...] = (
+    {
+        "real": "float",
+        "bits": "uint32_t",
+        "one": "0x3f800000u",
+        "nan": "0x7fc00001u",
+        "sign": "0x80000000u",
+        "tie": "0x1p-24f",
+        "factor": "0x1.001p0f",
+        "square": "0x1.002p0f",
+        "rest": "0x1p-24f",
+        "large": "0x1p24f",
+        "fma": "fmaf",
+    },
+    {
+        "real": "double",
+        "bits": "uint64_t",
+        "one": "UINT64_C(0x3ff0000000000000)",
+        "nan": "UINT64_C(0x7ff8000000000001)",
+        "sign": "UINT64_C(0x8000000000000000)",
+        "tie": "0x1p-53",
+        "factor": "0x1.0000002p0",
+        "square": "0x1.0000004p0",
+        "rest": "0x1p-54",
+        "large": "0x1p53",
+        "fma": "fma",
+    },
+)
 
 
 def vectors_file(layout: Layout, vectors: Sequence[Vector]) -> bytes:
@@ -19,8 +51,9 @@ def vectors_file(layout: Layout, vectors: Sequence[Vector]) -> bytes:
     return b"".join(parts)
 
 
-def source(layout: Layout, vectors: Sequence[Vector], about: str) -> str:
+def source(layout: Layout, vectors: Sequence[Vector], about: str, *, fused: bool) -> str:
     """The text of test_model.c."""
+    content = vectors_file(layout, vectors)
     ports = (*layout.inputs, *layout.outputs)
     arrays = [f"static {declared(port, layout.prefix)};" for port in ports]
     call = f"{layout.prefix}_run({', '.join(port.parameter for port in ports)})"
@@ -31,9 +64,14 @@ def source(layout: Layout, vectors: Sequence[Vector], about: str) -> str:
         "tensors": "\n".join([_tensor(port, port in layout.outputs) for port in ports]),
         "vectors": "\n".join(f'    "{shown(vector.label)}",' for vector in vectors),
         "call": f"if ({call} != 0) {{\n            return 2;\n        }}" if layout.loaded else f"{call};",
+        "arithmetic": "\n".join(
+            fill(own("arithmetic.c"), words, {"FUSED": fused}) for words in _ARITHMETIC
+        ).rstrip(),
+        "vector_bytes": len(content),
+        "vector_crc": f"0x{crc32(content):08x}",
         "weight_bytes": sum(weight.data.size * weight.kind.bytes for weight in layout.weights),
     }
-    return fill(own("test_model.c"), values, {"LOADED": layout.loaded})
+    return fill(own("test_model.c"), values, {"LOADED": layout.loaded, "FUSED": fused})
 
 
 def _tensor(port: Port, is_output: bool) -> str:

@@ -165,14 +165,17 @@ class _File:
 
 
 def _files(begin: str, calls: list[KernelCall]) -> Iterator[tuple[str, str]]:
-    """The files with kernels, and the header that declares their functions."""
+    """The files with kernels, and the header that declares their functions, `$about` in their heads."""
     found: dict[str, _File] = {}
     for call in calls:
         stem = "_".join([*call.source.removesuffix(".c").split("/")[1:], call.variant.name])
         found.setdefault(f"{stem}.c", _File(call.source, call.variant.macros)).calls.append(call)
     declared = [f"{_prototype(begin, call)};" for call in calls]
     guard = f"SONNX_{begin.upper()}_KERNELS_H"
-    yield "kernels.h", fill(own("kernels.h"), {"guard": guard, "declared": "\n".join(declared)})
+    yield (
+        "kernels.h",
+        fill(own("kernels.h"), {"about": "$about", "guard": guard, "declared": "\n".join(declared)}),
+    )
     for name, file in sorted(found.items()):
         macros = dict(file.macros)
         # Two projects in one program must not have functions of one name.
@@ -182,7 +185,8 @@ def _files(begin: str, calls: list[KernelCall]) -> Iterator[tuple[str, str]]:
             name,
             "\n".join(
                 [
-                    f"/* {file.source} of sonnx, for {file.calls[0].variant.name}. */",
+                    "/* $about",
+                    f"   {file.source} of sonnx, for {file.calls[0].variant.name}. */",
                     "/* Vectors are passed to functions that are always inlined: no ABI is concerned. */",
                     '#pragma GCC diagnostic ignored "-Wpsabi"',
                     '#include "checks.h"',

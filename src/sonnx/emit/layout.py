@@ -93,7 +93,7 @@ class Layout:
     loaded: bool = False
     # Nodes on constants alone whose results are constants of the project.
     folded: tuple[int, ...] = ()
-    # C files with kernels; where there are some, the caller's arrays are used in place.
+    # C files with kernels, `$about` in their heads; with some, the caller's arrays are used in place.
     kernels: Mapping[str, str] | None = None
 
 
@@ -127,20 +127,20 @@ def weights_of(
 
 def ports(side: str, names: Sequence[str], graph: Graph) -> tuple[Port, ...]:
     """The parameters for tensors of one side of the model."""
-    fresh, calculated = Names(set()), _calculated(graph)
+    fresh, computed = Names(set()), calculated(graph)
     return tuple(
         Port(
             name,
             fresh.fresh(f"{side}_{word(name)}".rstrip("_")),
             c_type(graph.types[name], name),
             graph.types[name],
-            name in calculated,
+            name in computed,
         )
         for name in names
     )
 
 
-def _calculated(graph: Graph) -> frozenset[str]:
+def calculated(graph: Graph) -> frozenset[str]:
     """Tensors with elements that were calculated, or moved from such."""
     found: set[str] = set()
     for index in given_order(graph.nodes):

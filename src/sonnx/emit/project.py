@@ -1,16 +1,18 @@
 """A graph as a C project: the names and contents of its files, and the folder they are written to."""
 
+import hashlib
 import os
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from sonnx.emit import driver, fast, model, plain, weights
 from sonnx.emit.errors import EmitError
 from sonnx.emit.layout import Layout
-from sonnx.emit.readme import About, readme
+from sonnx.emit.readme import About, readme, sources
 from sonnx.emit.template import fill, own
 from sonnx.emit.vectors import Vector, draw
 from sonnx.model.graph import Graph
@@ -37,6 +39,8 @@ def project(
     called for every vector of the test. `fold` is what fast kernels need: it packs their weights. Raises
     EmitError where something has no place in C.
     """
+    if kernels not in KERNELS:
+        raise ValueError(f"`kernels` must be one of {', '.join(KERNELS)}, not {kernels!r}")
     flat = flatten(graph).graph
     if kernels == "plain":
         layout = plain.lay_out(flat, accumulate)
@@ -44,17 +48,18 @@ def project(
         layout = fast.lay_out(flat, accumulate, fold)
     else:
         raise ValueError("fast kernels need `fold`")
-    vectors = [Vector(label, inputs, evaluate(inputs)) for label, inputs in draw(graph)]
+    vectors = [Vector(label, inputs, evaluate(inputs)) for label, inputs in draw(flat)]
     about = About(version, accumulate, kernels, changes)
-    line = about.line(layout)
+    head = about.head(layout)
+    line = "\n   ".join(head)
     texts = {
         "model.h": model.header(layout, line),
         "model.c": model.source(layout, line),
-        "test_model.c": driver.source(layout, vectors, line),
-        "Makefile": _makefile(layout, line, accumulate),
+        "test_model.c": driver.source(layout, vectors, line, fused=accumulate == "fused"),
+        "Makefile": _makefile(layout, "\n# ".join(head), accumulate),
         "README.md": readme(layout, vectors, about),
         "checks.h": _checks(layout, line),
-        **(layout.kernels or {}),
+        **{name: text.replace("$about", line, 1) for name, text in (layout.kernels or {}).items()},
     }
     if layout.weights:
         texts |= {"weights.h": weights.header(layout, line), "weights.c": weights.source(layout, line)}
@@ -62,19 +67,18 @@ def project(
     files["vectors.bin"] = driver.vectors_file(layout, vectors)
     if layout.loaded:
         files["weights.bin"] = weights.blob(layout)
-    return files
+    sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
+    return {**files, "SHA256SUMS": "".join(sums).encode("ascii")}
 
 
 def _makefile(layout: Layout, line: str, accumulate: str) -> str:
-    stems = ["model", *(["weights"] if layout.weights else [])]
-    kernels = list(layout.kernels or {})
-    sources = ["test_model.c", *(f"{stem}.c" for stem in stems), *(n for n in kernels if n.endswith(".c"))]
-    headers = ["checks.h", *(f"{stem}.h" for stem in stems), *(n for n in kernels if n.endswith(".h"))]
+    headers = ["checks.h", "model.h", *(["weights.h"] if layout.weights else [])]
+    headers += [name for name in layout.kernels or {} if name.endswith(".h")]
     fast = layout.kernels is not None
     values = {
         # A dollar sign would be make's.
         "about": line.replace("$", "<U+0024>"),
-        "objects": " ".join(name.removesuffix(".c") + ".o" for name in sources),
+        "objects": " ".join(name.removesuffix(".c") + ".o" for name in ["test_model.c", *sources(layout)]),
         "headers": " ".join(headers),
         "optimise": "-O3" if fast else "-O2",
     }
@@ -94,19 +98,29 @@ def require_new(path: str | Path) -> Path:
     target = Path(os.path.realpath(path))
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise EmitError(f"{path} is there already and is no empty folder; name a new one")
-    if not target.parent.is_dir():
-        raise EmitError(f"{path} cannot be written: {target.parent} is no folder")
+    above = next(folder for folder in target.parents if folder.exists())
+    if not above.is_dir():
+        raise EmitError(f"{path} cannot be written: {above} is no folder")
     return target
 
 
 def write_folder(path: str | Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a new folder, which appears whole or not at all; raises OSError, or EmitError."""
+    """Write files into a new folder, which appears whole or not at all; raises OSError, or EmitError.
+
+    Folders that are missing above it are made, and are gone again where it could not be written.
+    """
     target = require_new(path)
+    missing = [folder for folder in target.parents if not folder.exists()]
     part = target.with_name(f".{secrets.token_hex(8)}.part")
-    part.mkdir()
     try:
+        part.mkdir(parents=True)
         for name, content in files.items():
             (part / name).write_bytes(content)
         os.rename(part, target)
-    finally:
+    except BaseException:
         shutil.rmtree(part, ignore_errors=True)
+        for folder in missing:
+            # What another has put there meanwhile stays.
+            with suppress(OSError):
+                folder.rmdir()
+        raise

@@ -34,10 +34,15 @@ class About:
     # How many changes made the model conform; none are in its file.
     changes: int = 0
 
-    def line(self, layout: Layout) -> str:
-        """One line for the head of every file."""
-        model = shown(layout.graph.name)
-        return f"Written by sonnx {self.version} from the model `{model}`; sums {self.accumulate}."
+    def head(self, layout: Layout) -> tuple[str, str]:
+        """Two lines for the head of every file."""
+        sha256 = layout.graph.file_sha256 or "unknown"
+        changes = f", {self.changes} changes by normalizing" if self.changes else ""
+        return (
+            f"Written by sonnx {self.version} from the model `{shown(layout.graph.name)}`; "
+            f"sums {self.accumulate}, kernels {self.kernels}.",
+            f"Model file: sha256 {sha256}{changes}.",
+        )
 
 
 def stack_bytes(layout: Layout) -> int:
@@ -49,7 +54,7 @@ def stack_bytes(layout: Layout) -> int:
 def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
     """The text of README.md."""
     changes = f", after {about.changes} changes by normalizing" if about.changes else ""
-    loaded = layout.loaded
+    loaded, fused = layout.loaded, about.accumulate == "fused"
     entry = f"{result(layout)} {layout.prefix}_run({parameters(layout)});"
     if loaded:
         entry = f"int {layout.prefix}_load(const unsigned char *bytes, size_t size);\n{entry}"
@@ -80,9 +85,10 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
         "weight_place": "static, filled by the loader" if loaded else "constant",
         "buffer_bytes": f"{layout.memory.bytes:,}",
         "stack_bytes": f"{stack_bytes(layout):,}",
-        "fma_assumption": "| `fmaf` and `fma` round once | the vectors show it |\n"
-        if about.accumulate == "fused"
-        else "",
+        "sources": ", ".join(f"`{name}`" for name in sources(layout)),
+        "link": "; link with `-lm`" if fused else "",
+        "library": ", `fmaf` and `fma` apart" if fused else "",
+        "fma_assumption": "| `fmaf` and `fma` round once | `test_model` |\n" if fused else "",
         "functions": "\n".join(
             f"| {function} | {number}{_name(node.name)} | {node.operator} | "
             f"{', '.join(f'`{shown(name)}`' for name in node.outputs)} |"
@@ -90,6 +96,12 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
         ),
     }
     return fill(own("README.md"), values)
+
+
+def sources(layout: Layout) -> list[str]:
+    """The C files of the model, without its test."""
+    kernels = [name for name in layout.kernels or {} if name.endswith(".c")]
+    return ["model.c", *(["weights.c"] if layout.weights else []), *kernels]
 
 
 def _kernel_files(layout: Layout) -> str:

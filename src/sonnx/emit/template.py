@@ -20,14 +20,17 @@ def fill(text: str, values: Mapping[str, str | int], flags: Mapping[str, bool] |
 
 
 def _chosen(text: str, flags: Mapping[str, bool]) -> str:
-    """Leave out what stands under a flag that is not set; conditions are not nested."""
-    kept, wanted = [], True
+    """Leave out what stands under a flag that is not set, whatever is asked within."""
+    kept: list[str] = []
+    wanted: list[bool] = []
     for line in text.split("\n"):
         mark = _MARK.fullmatch(line)
         if mark is None:
-            kept += [line] if wanted else []
+            kept += [line] if all(wanted) else []
         elif mark[1] == "if":
-            wanted = flags[mark[2]]
+            wanted.append(flags[mark[2]])
+        elif mark[1] == "else":
+            wanted[-1] = not wanted[-1]
         else:
-            wanted = not wanted if mark[1] == "else" else True
+            wanted.pop()
     return "\n".join(kept)

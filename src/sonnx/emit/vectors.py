@@ -1,18 +1,22 @@
 """Inputs on which an emitted project is tested, drawn with a fixed seed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from math import prod
 
 import numpy as np
 
-from sonnx.model.dtype import IEEE, DType
+from sonnx.emit.layout import calculated
+from sonnx.emit.types import CType, c_type
+from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph, Value
 from sonnx.numeric.arrays import Array, numpy_dtype
 
 _SEED = 20_260
-LABELS = ("ordinary numbers", "zeros and subnormal numbers", "NaN and infinities")
-# One element in so many is a special one; more would leave no sum without a NaN.
-_RARE = 50
+
+# Changes some of the bits of a float input.
+_Change = Callable[[Array, CType, np.random.Generator], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,49 +29,99 @@ class Vector:
 
 
 def draw(graph: Graph) -> list[tuple[str, dict[str, Array]]]:
-    """Arrays for every input of a graph, with what they show; one set where there are no inputs.
+    """Arrays for every input of a graph without functions, each set with the name of what is in it.
 
-    Models without strings only: strings cannot be emitted.
+    Special values are rare where there are sums: one NaN reaches every sum that it takes part in, and among
+    NaNs nothing else is seen. Models without strings only: strings cannot be emitted.
     """
+    if not graph.inputs:
+        return [("constants alone", {})]
+    filled = [value for value in graph.inputs if 0 not in (value.type.sizes or ())]
+    wanted: list[tuple[str, _Change | None, int]] = [("ordinary numbers", None, 2)]
+    if any(value.type.dtype is DType.BOOL for value in filled):
+        wanted.append(("ordinary numbers, bools of any byte", None, 256))
+    if any(_kind(value).infinity for value in filled):
+        wanted += [(label, change, 2) for label, change in _SPARSE]
+        wanted += [] if calculated(graph) else [(_DENSE[0], _DENSE[1], 2)]
     random = np.random.Generator(np.random.PCG64(_SEED))
-    labels = LABELS if graph.inputs else ("constants alone",)
-    return [(label, {value.name: _drawn(value, label, random) for value in graph.inputs}) for label in labels]
+    return [
+        (label, {value.name: _drawn(value, change, bytes_of_bool, random) for value in graph.inputs})
+        for label, change, bytes_of_bool in wanted
+    ]
 
 
-def _drawn(value: Value, label: str, random: np.random.Generator) -> Array:
-    sizes = value.type.sizes or ()
+def _kind(value: Value) -> CType:
+    return c_type(value.type, value.name)
+
+
+def _drawn(value: Value, change: _Change | None, bytes_of_bool: int, random: np.random.Generator) -> Array:
+    sizes, kind = value.type.sizes or (), _kind(value)
     dtype = value.type.dtype or DType.FLOAT
-    held = numpy_dtype(dtype)
-    if dtype not in IEEE:
-        high = 2 if dtype is DType.BOOL and label == LABELS[0] else 256
-        raw = random.integers(0, high, (*sizes, held.itemsize), np.uint8)
-        return raw.view(held).reshape(sizes)
-    ordinary = random.uniform(-2, 2, sizes).astype(held)
-    if label == LABELS[0]:
-        return ordinary
-    chosen = np.asarray(random.integers(0, _RARE, sizes)) == 0
-    if label == LABELS[1]:
-        chosen = np.asarray(random.integers(0, 2, sizes)) == 0
-    special = _special(dtype, finite=label == LABELS[1])
-    ordinary = np.array(ordinary)
-    ordinary[chosen] = special[random.integers(0, len(special), np.count_nonzero(chosen))]
-    # There is one of the special ones at least, however small the tensor.
-    ordinary.reshape(-1)[:1] = special[int(random.integers(0, len(special)))]
-    return ordinary
+    count = prod(sizes) * kind.parts
+    if not kind.infinity:
+        high = bytes_of_bool if dtype is DType.BOOL else 256
+        words = random.integers(0, high, count * kind.width, np.uint8)
+    else:
+        words = _ordinary(dtype, kind, random.uniform(-2, 2, count))
+        if change is not None and count:
+            change(words, kind, random)
+    return words.view(numpy_dtype(dtype)).reshape(sizes)
 
 
-def _special(dtype: DType, *, finite: bool) -> Array:
-    """Numbers whose treatment is easily got wrong; NaNs of both kinds and signs among them."""
-    held = numpy_dtype(dtype)
-    info = np.finfo(held)
-    if finite:
-        values: Sequence[float] = (0.0, -0.0, float(info.tiny), 1.0, -1.0, 1024.0)
-        small = np.array([1, 2, 3], f"u{held.itemsize}").view(held)
-        return np.concatenate([np.array(values, held), small, -small])
-    width = 8 * held.itemsize
-    infinity = np.array(np.inf, held).view(f"u{held.itemsize}")
-    payloads = np.array([1, 5, 1 << (info.nmant - 1), (1 << (info.nmant - 1)) + 3], f"u{held.itemsize}")
-    nans = infinity | payloads
-    negative = nans | np.array(1 << (width - 1), f"u{held.itemsize}")
-    endless = np.array([np.inf, -np.inf, 0.0, -0.0], held)
-    return np.concatenate([nans.view(held), negative.view(held), endless])
+def _ordinary(dtype: DType, kind: CType, numbers: Array) -> Array:
+    """The bits of numbers, parts of complex ones one after the other."""
+    if dtype is DType.BFLOAT16:
+        return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    return numbers.astype(f"f{kind.width}").view(f"u{kind.width}")
+
+
+def _sign(kind: CType) -> int:
+    return 1 << (8 * kind.width - 1)
+
+
+def _nans(kind: CType) -> list[int]:
+    """NaNs of both kinds and signs."""
+    quiet = (kind.infinity & -kind.infinity) >> 1
+    found = [kind.infinity | payload for payload in (1, 5, quiet, quiet + 3)]
+    return found + [nan | _sign(kind) for nan in found]
+
+
+def _small(kind: CType) -> list[int]:
+    """Zeros, and numbers below the smallest normal one, which is the lowest bit of the exponent."""
+    normal = kind.infinity & -kind.infinity
+    found = [0, 1, 2, 3, normal - 1, normal]
+    return found + [bits | _sign(kind) for bits in found]
+
+
+def _endless(kind: CType) -> list[int]:
+    return [kind.infinity, kind.infinity | _sign(kind)]
+
+
+def _some(
+    choices: Callable[[CType], list[int]], rate: int, words: Array, kind: CType, random: np.random.Generator
+) -> None:
+    """Make one word in so many, and one at least, one of the choices."""
+    chosen = np.asarray(random.integers(0, rate, words.size)) == 0
+    chosen[int(random.integers(0, words.size))] = True
+    special = np.array(choices(kind), words.dtype)
+    words[chosen] = special[random.integers(0, len(special), np.count_nonzero(chosen))]
+
+
+def _one(
+    choices: Callable[[CType], list[int]], words: Array, kind: CType, random: np.random.Generator
+) -> None:
+    """Make one word one of the choices."""
+    special = choices(kind)
+    words[int(random.integers(0, words.size))] = special[int(random.integers(0, len(special)))]
+
+
+_SPARSE: tuple[tuple[str, _Change], ...] = (
+    ("zeros and subnormal numbers", partial(_some, _small, 2)),
+    ("one NaN in every float input", partial(_one, _nans)),
+    ("one +infinity in every float input", partial(_one, lambda kind: _endless(kind)[:1])),
+    ("one -infinity in every float input", partial(_one, lambda kind: _endless(kind)[1:])),
+)
+_DENSE: tuple[str, _Change] = (
+    "many NaNs, infinities and zeros",
+    partial(_some, lambda kind: [*_nans(kind), *_endless(kind), 0, _sign(kind)], 3),
+)

@@ -79,7 +79,8 @@ def _loader(layout: Layout) -> str:
     for weight in layout.weights:
         if weight.data.size:
             number = numbers[weight.kind.name]
-            calls.append(f"    decode_{number}({weight.name}, {weight.data.size}, bytes + {offset});")
+            begin = f"bytes + {offset}" if offset else "bytes"
+            calls.append(f"    decode_{number}({weight.name}, {weight.data.size}, {begin});")
         offset += weight.data.size * weight.kind.bytes
     values: dict[str, str | int] = {
         "prefix": layout.prefix,
@@ -97,6 +98,6 @@ def _decoder(layout: Layout, kind: CType, number: int) -> str:
         "part": _PARTS.get(kind.name, kind.name),
         "element": kind.spelled(layout.prefix),
         "width": kind.width,
-        "bytes": kind.bytes,
+        "offset": "i" if kind.bytes == 1 else f"(size_t)i * {kind.bytes}",
     }
     return fill(own("decode.c"), values, {"COMPLEX": kind.parts == 2}).rstrip()

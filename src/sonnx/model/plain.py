@@ -1,12 +1,13 @@
 """What an operator's folder says of the plain C of one node: a template and what fills it.
 
 A template is C in which `$name` stands for a text and `//if NAME`, `//else`, `//end` on lines of their own
-ask for a flag. The emitter itself gives `$function`, the names of operands and scratch arrays, and
-`$element`, the C type of the output.
+ask for a flag, one inside the other if need be. The emitter itself gives `$function`, the names of operands
+and scratch arrays, and `$element`, the C type of the output.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from sonnx.model.dtype import DType
@@ -46,3 +47,28 @@ class PlainKernel:
 
 
 AskPlain = Callable[[PlainRequest], PlainKernel]
+
+
+def place(flat: str, sizes: Sequence[int], axis: int) -> str:
+    """The index on one axis of the element at `flat` in C order; empty where it is always 0.
+
+    Nothing is divided by 1, and the first axis that counts needs no remainder.
+    """
+    inner = prod(sizes[axis + 1 :])
+    if sizes[axis] == 1:
+        return ""
+    quotient = flat if inner == 1 else f"{flat} / {inner}"
+    return quotient if prod(sizes[:axis]) == 1 else f"{quotient} % {sizes[axis]}"
+
+
+def position(indices: Sequence[str], sizes: Sequence[int]) -> str:
+    """Where the element with these indices lies in C order; an empty index, or one on an axis of 1, is 0."""
+    text, single = "", True
+    for index, size in zip(indices, sizes, strict=True):
+        if size == 1:
+            continue
+        if text:
+            text, single = f"{text if single else f'({text})'} * {size}", True
+        if index:
+            text, single = (f"{text} + {index}", False) if text else (index, " + " not in index)
+    return text or "0"

@@ -20,8 +20,14 @@
 #if DBL_MANT_DIG != 53 || DBL_MIN_EXP != -1021 || DBL_MAX_EXP != 1024
 #error "double must be the binary64 of IEC 60559"
 #endif
+/* Products are statements of their own, so a compiler that contracts within expressions contracts none. gcc outside
+   ISO modes contracts across statements, wherever the machine has the instructions for it. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__) && !defined(__STRICT_ANSI__) && !defined(SONNX_NO_CONTRACTION)
+#if defined(__FP_FAST_FMAF) || defined(__FP_FAST_FMA)
+#error "gcc contracts products with sums here: give -std=c99, or both -ffp-contract=off and -DSONNX_NO_CONTRACTION"
+#endif
 #endif
 /* An array of a negative size does not compile. */
 typedef char ${prefix}_check_float[sizeof(float) == 4 ? 1 : -1];

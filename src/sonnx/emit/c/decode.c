@@ -15,10 +15,10 @@ static void decode_$number($element *to, int32_t count, const unsigned char *byt
 {
     for (int32_t i = 0; i < count; i++) {
 //if COMPLEX
-        to[i].real = part_$number(bytes + (size_t)i * $bytes);
-        to[i].imaginary = part_$number(bytes + (size_t)i * $bytes + $width);
+        to[i].real = part_$number(bytes + $offset);
+        to[i].imaginary = part_$number(bytes + $offset + $width);
 //else
-        to[i] = part_$number(bytes + (size_t)i * $bytes);
+        to[i] = part_$number(bytes + $offset);
 //end
     }
 }

@@ -1,4 +1,5 @@
-/* Each function does all tasks of one kernel call; `values` are the fields of its parameters, in their order. */
+/* $about
+   Each function does all tasks of one kernel call; `values` are the fields of its parameters, in their order. */
 #ifndef $guard
 #define $guard
 

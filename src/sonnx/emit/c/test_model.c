@@ -1,10 +1,16 @@
 /* $about
    Runs the model on the inputs in vectors.bin and compares every bit with the outputs there, which come from
-   the definitions of the operators. Exits with 0 if all agree, 1 if not, 2 if a file cannot be read. */
+   the definitions of the operators: ./test_model [FOLDER], the folder with the files, or else the current one.
+   Exits with 0 if all agree, 1 if not, 2 if a file is missing or damaged, or if this build does not compute as
+   IEEE 754 says. */
 #include <inttypes.h>
+//if FUSED
+#include <math.h>
+//end
 #include <stdio.h>
 #include <string.h>
 
+#include "checks.h"
 #include "model.h"
 
 $arrays
@@ -29,6 +35,14 @@ $tensors
 static const char *const vectors[] = {
 $vectors
 };
+
+$arithmetic
+
+static const char *arithmetic(void)
+{
+    const char *wrong = arithmetic_float();
+    return wrong != NULL ? wrong : arithmetic_double();
+}
 
 static uint64_t stored(const unsigned char *data, size_t width)
 {
@@ -137,11 +151,35 @@ static long compare_output(FILE *file, const struct tensor *tensor)
     return (long)(tensor->parts - equal);
 }
 
+/* Answers NULL where the file is not there. */
+static FILE *opened(const char *folder, const char *name)
+{
+    char path[4096];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        return NULL;
+    }
+    return fopen(path, "rb");
+}
+
+/* Whether the file is the one that was written with this program: otherwise its verdict would mean nothing. */
+static int is_whole(FILE *file)
+{
+    uint64_t size = 0;
+    uint32_t crc = 0xffffffffu;
+    for (int byte = getc(file); byte != EOF; byte = getc(file)) {
+        crc = checksum(crc, (uint64_t)byte, 1);
+        size++;
+    }
+    rewind(file);
+    return size == UINT64_C($vector_bytes) && (crc ^ 0xffffffffu) == ${vector_crc}u;
+}
+
 //if LOADED
-static int load_weights(void)
+static int load_weights(const char *folder)
 {
     static unsigned char bytes[$weight_bytes + 1];
-    FILE *file = fopen("weights.bin", "rb");
+    FILE *file = opened(folder, "weights.bin");
     if (file == NULL) {
         return 1;
     }
@@ -181,24 +219,29 @@ static int test(FILE *file)
     return 0;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
-    FILE *file = fopen("vectors.bin", "rb");
-    if (file == NULL) {
-        fprintf(stderr, "vectors.bin cannot be read\n");
+    const char *folder = count > 1 ? arguments[1] : ".";
+    const char *wrong = arithmetic();
+    if (wrong != NULL) {
+        fprintf(stderr, "this build does not compute as IEEE 754 says: %s\n", wrong);
         return 2;
     }
+    FILE *file = opened(folder, "vectors.bin");
+    if (file == NULL) {
+        fprintf(stderr, "%s/vectors.bin cannot be read\n", folder);
+        return 2;
+    }
+    int outcome = 2;
+    if (!is_whole(file)) {
+        fprintf(stderr, "vectors.bin is damaged, or not the one that belongs to this project\n");
 //if LOADED
-    if (load_weights() != 0) {
-        fprintf(stderr, "weights.bin cannot be read, or is not the one that belongs to this project\n");
-        fclose(file);
-        return 1;
-    }
+    } else if (load_weights(folder) != 0) {
+        fprintf(stderr, "weights.bin cannot be read, is damaged, or not the one that belongs to this project\n");
 //end
-    const int outcome = test(file);
-    fclose(file);
-    if (outcome == 2) {
-        fprintf(stderr, "vectors.bin is too short\n");
+    } else {
+        outcome = test(file);
     }
+    fclose(file);
     return outcome;
 }

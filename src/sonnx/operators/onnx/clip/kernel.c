@@ -1,4 +1,5 @@
-/* Two comparisons in this order are the definition on every bit: a NaN compares false. */
+/* Two comparisons in this order are the definition on every bit (D-CLIP-1): a NaN compares false, and zeros of both
+   signs compare equal (D-CLIP-2). */
 static $element ${function}_element($element x, $element low, $element high)
 {
     $element y = x;

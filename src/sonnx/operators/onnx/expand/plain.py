@@ -3,7 +3,7 @@
 from itertools import groupby
 from math import prod
 
-from sonnx.model.plain import PlainKernel, PlainRequest
+from sonnx.model.plain import PlainKernel, PlainRequest, place, position
 
 
 def plain(request: PlainRequest) -> PlainKernel:
@@ -12,19 +12,7 @@ def plain(request: PlainRequest) -> PlainKernel:
     aligned = (1,) * (len(wanted) - len(given)) + given
     axes = [(old == new, new) for old, new in zip(aligned, wanted, strict=True) if new != 1]
     runs = [(kept, prod(size for _, size in run)) for kept, run in groupby(axes, key=lambda axis: axis[0])]
-    terms = []
-    for number, (kept, size) in enumerate(runs):
-        if kept:
-            outer = _divided(prod(other for _, other in runs[number + 1 :]))
-            # The first axis needs no remainder: the quotient is smaller than its size already.
-            place = outer if number == 0 else f"{outer} % {size}"
-            terms.append(_times(place, prod(other for kept, other in runs[number + 1 :] if kept)))
-    return PlainKernel("onnx/expand/kernel.c", {"count": prod(wanted), "source": " + ".join(terms) or "0"})
-
-
-def _divided(by: int) -> str:
-    return "t" if by == 1 else f"t / {by}"
-
-
-def _times(place: str, by: int) -> str:
-    return place if by == 1 else f"{place} * {by}"
+    sizes = [size for _, size in runs]
+    kept = [axis for axis, (kept, _) in enumerate(runs) if kept]
+    source = position([place("t", sizes, axis) for axis in kept], [sizes[axis] for axis in kept])
+    return PlainKernel("onnx/expand/kernel.c", {"count": prod(wanted), "source": source})

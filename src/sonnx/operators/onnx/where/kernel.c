@@ -1,3 +1,4 @@
+/* Every byte but 0 is true (D-WHERE-1); the chosen element keeps its bits (D-WHERE-2). */
 static void $function(void)
 {
     for (int32_t i = 0; i < $count; i++) {
