@@ -68,7 +68,10 @@ def run_graph(
     if engine == "reference":
         return execute(graph, inputs, settings, watch)
     if engine == "native":
-        return compile_graph(graph, settings.accumulate, threads=threads, memory=settings.memory)(inputs)
+        compiled = compile_graph(
+            graph, settings.accumulate, threads=threads, memory=settings.memory, callers=4
+        )
+        return compiled(inputs)
     arrays = require_inputs(graph.inputs, inputs, settings.domain)
     require_memory(graph, settings)
     return xla.execute(graph, arrays)
@@ -130,10 +133,16 @@ class CompiledGraph:
 
 
 def compile_graph(
-    graph: Graph, accumulate: Accumulate = "separate", *, threads: int = 1, memory: int = DEFAULT_MEMORY
+    graph: Graph,
+    accumulate: Accumulate = "separate",
+    *,
+    threads: int = 1,
+    memory: int = DEFAULT_MEMORY,
+    callers: int = 3,
 ) -> CompiledGraph:
     """Plan a graph that has been found to conform, and compile what it calls.
 
+    `callers` says how far up the one stands whom a warning is for.
     Raises CompilerError where the compiler fails, MemoryLimitError where it would need too much.
     """
     settings = Settings(accumulate=accumulate, memory=memory)
@@ -146,7 +155,7 @@ def compile_graph(
     from sonnx.plan.program import program  # noqa: PLC0415  see above
 
     if find_compiler() is None:
-        warnings.warn(NO_COMPILER, NoCompilerWarning, stacklevel=3)
+        warnings.warn(NO_COMPILER, NoCompilerWarning, stacklevel=callers)
         require_memory(graph, settings)
         return CompiledGraph(graph, settings, None, threads)
     planned = program(graph, accumulate, threads=threads, vector_bytes=vector_bytes())
@@ -173,5 +182,6 @@ def _require_memory(planned: "Program", memory: int) -> None:
 
 
 def available_threads() -> int:
-    """The processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The processors that this process may use, and the engine can."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(found, MOST_THREADS)

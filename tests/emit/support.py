@@ -200,6 +200,19 @@ def one_conv() -> sonnx.Graph:
     return author.finished("one conv")
 
 
+def large(name: str = "large", seed: int = 1) -> sonnx.Graph:
+    """A model with more constants than literals are written for, of several types."""
+    author = Author(np.random.default_rng(seed))
+    for dtype in ("float", "double", "float16", "int64", "bool", "complex64", "complex128", "int8"):
+        x = author.constant(author.elements(dtype, (9000,)), dtype)
+        author.types[f"x {dtype}"] = author.types[x]
+        author.inputs.append(Value(f"x {dtype}", author.types[x]))
+        author.types["condition"] = tensor_type("bool[9000]")
+        author.node("Where", ["condition", x, f"x {dtype}"], dtype, (9000,))
+    author.inputs.append(Value("condition", author.types["condition"]))
+    return author.finished(name)
+
+
 def files_of(
     graph: sonnx.Graph, accumulate: str = "separate", kernels: Kernels = "plain"
 ) -> dict[str, bytes]:

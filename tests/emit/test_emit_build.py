@@ -1,8 +1,9 @@
 """Emitted projects in builds of every kind: other options, one's own build, options that change results."""
 
+import platform
 import re
-import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from tests.emit.support import (
     Author,
     assert_passes,
+    large,
     make,
     needs_clang,
     needs_gcc,
@@ -19,12 +21,15 @@ from tests.emit.support import (
 )
 
 import sonnx
+from sonnx.emit.project import KERNELS
 from sonnx.model.graph import Value
 from sonnx.model.tensor_type import tensor_type
 
 pytestmark = needs_gcc
 
-HAS_FMA = "fma" in Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else False
+HAS_FMA = (
+    "fma" in Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else False
+)
 needs_fma = pytest.mark.skipif(not HAS_FMA, reason="the processor multiplies and adds separately")
 
 
@@ -56,7 +61,7 @@ def test_other_options_compile_everything_anew_and_the_same_ones_nothing(tmp_pat
     for variables in (["LDFLAGS=-Wl,-O1"], ["LDFLAGS=-Wl,-O1", "LDLIBS=-lm"], ["CC=gcc -pipe"]):
         assert compilations(make(folder, cflags="-O0", variables=variables)) == 3
         assert compilations(make(folder, cflags="-O0", variables=variables)) == 0
-    quoted = """-DA='"two words"' -DB="'x'" -DC='a"b' -DD=%s\\\\n"""
+    quoted = """-DA='"two words"' -DB="'x'" -DD=%s\\\\n"""
     assert compilations(make(folder, cflags=quoted)) == 3
     assert compilations(make(folder, cflags=quoted)) == 0
     assert compilations(make(folder, cflags=quoted.replace("two words", "two  words"))) == 3
@@ -146,21 +151,33 @@ def test_reordered_sums_are_noticed_by_themselves(tmp_path: Path) -> None:
     assert "sums are reordered" in ran(folder).stderr
 
 
-@pytest.mark.skipif(shutil.which("uname") is None, reason="the start-up code of fast-math is gcc's on x86")
+ROUNDED = "sums are not rounded to nearest, ties to even"
+FLUSHED = "subnormal numbers are flushed to zero"
+# The register of x86 that says how floats are computed, and what is then wrong.
+MODES = {
+    "up": (0x5F80, ROUNDED),
+    "down": (0x3F80, ROUNDED),
+    "to zero": (0x7F80, ROUNDED),
+    "subnormal results are 0": (0x9F80, FLUSHED),
+    "subnormal operands are 0": (0x1FC0, FLUSHED),
+    "as it should be": (0x1F80, ""),
+}
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="there is no MXCSR")
 def test_flushed_subnormals_and_other_roundings_are_noticed(tmp_path: Path) -> None:
     folder = written(tmp_path / "p", one_conv())
     driver = folder / "test_model.c"
+    check = "    const char *wrong = arithmetic();"
+    changed = f"    __builtin_ia32_ldmxcsr((unsigned)strtoul(arguments[2], NULL, 0));\n{check}"
     text = driver.read_text(encoding="utf-8")
-    found = {}
-    modes = {"up": "0x5f80", "down": "0x3f80", "to zero": "0x7f80", "flushed": "0x9f80", "taken as 0": "0x1fc0"}
-    for name, mode in modes.items():
-        set_mode = f"    __builtin_ia32_ldmxcsr({mode});\n    const char *wrong"
-        driver.write_text(text.replace("    const char *wrong = arithmetic();", f"{set_mode} = arithmetic();"), encoding="utf-8")
-        if compiled(folder, "gcc -std=c99 -O1").returncode != 0:
-            pytest.skip("there is no MXCSR here")
-        found[name] = ran(folder).stderr.partition(": ")[2].strip()
-    rounded, flushed = "sums are not rounded to nearest, ties to even", "subnormal numbers are flushed to zero"
-    assert found == {"up": rounded, "down": rounded, "to zero": rounded, "flushed": flushed, "taken as 0": flushed}
+    assert text.count(check) == 1
+    driver.write_text(f"#include <stdlib.h>\n{text.replace(check, changed)}", encoding="utf-8")
+    assert compiled(folder, "gcc -std=c99 -O1").returncode == 0
+    for mode, problem in MODES.values():
+        done = ran(folder, ".", hex(mode))
+        assert done.returncode == (2 if problem else 0)
+        assert done.stderr.partition(": ")[2].strip() == problem
 
 
 def test_a_missing_or_damaged_file_is_no_verdict_on_the_model(tmp_path: Path) -> None:
@@ -212,69 +229,69 @@ def test_with_the_stated_options_nothing_is_called(compiler: str, tmp_path: Path
     assert f"`{compiler.partition('-O3 ')[2]}`" in " ".join(text.split())
 
 
-def padded_conv(pads: tuple[int, int, int, int], image: tuple[int, int] = (4, 5), **more: object) -> sonnx.Graph:
-    """One Conv of one or more images, channels and lines."""
-    batch, channels, outputs = (int(str(more.get(key, 1))) for key in ("batch", "channels", "outputs"))
-    kernel = tuple(map(int, re.findall(r"\d", str(more.get("kernel", (2, 2))))))
+Geometry = tuple[tuple[int, int, int, int], tuple[int, int, int, int], tuple[int, int]]
+IMAGE = (1, 1, 4, 5)
+SANITIZED = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+def padded_convs(cases: Iterable[Geometry]) -> sonnx.Graph:
+    """Convs with one channel of output beside one another, by pads, shape of the input and of the kernel."""
     author = Author(np.random.default_rng(5))
-    author.types["x"] = tensor_type(f"float[{batch},{channels},{image[0]},{image[1]}]")
-    author.inputs.append(Value("x", author.types["x"]))
-    weights = author.constant(
-        author.random.uniform(-1, 1, (outputs, channels, *kernel)).astype(np.float32), "float"
-    )
-    lines, columns = (image[i] + pads[i] + pads[i + 2] - kernel[i] + 1 for i in (0, 1))
-    attributes = {"strides": (1, 1), "dilations": (1, 1), "pads": pads, "group": 1, "kernel_shape": kernel}
-    author.node(
-        "Conv", ["x", weights], "float", (batch, outputs, lines, columns), **attributes, auto_pad="NOTSET"
-    )
+    for number, (pads, shape, kernel) in enumerate(cases):
+        x = f"x{number}"
+        author.types[x] = tensor_type(f"float[{','.join(map(str, shape))}]")
+        author.inputs.append(Value(x, author.types[x]))
+        drawn = author.random.uniform(-1, 1, (1, shape[1], *kernel)).astype(np.float32)
+        lines, columns = (shape[i + 2] + pads[i] + pads[i + 2] - kernel[i] + 1 for i in (0, 1))
+        attributes = {"strides": (1, 1), "dilations": (1, 1), "pads": pads, "group": 1}
+        more = {"kernel_shape": kernel, "auto_pad": "NOTSET"}
+        inputs = [x, author.constant(drawn, "float")]
+        author.node("Conv", inputs, "float", (shape[0], 1, lines, columns), **attributes, **more)
     return author.finished("padded")
 
 
-def conditions(folder: Path) -> list[str]:
-    return re.findall(r"if \((.*)\) \{", (folder / "model.c").read_text(encoding="utf-8"))
+ASKED = {
+    (1, 1, 1, 1): ["i >= 0 && i < 4 && j >= 0 && j < 5"],
+    (2, 0, 0, 0): ["i >= 0"],
+    (0, 0, 3, 0): ["i < 4"],
+    (0, 1, 0, 0): ["j >= 0"],
+    (0, 0, 0, 1): ["j < 5"],
+    (1, 0, 0, 2): ["i >= 0 && j < 5"],
+    (0, 0, 0, 0): [],
+}
 
 
-@pytest.mark.parametrize(
-    ("pads", "expected"),
-    [
-        ((1, 1, 1, 1), ["i >= 0 && i < 4 && j >= 0 && j < 5"]),
-        ((2, 0, 0, 0), ["i >= 0"]),
-        ((0, 0, 3, 0), ["i < 4"]),
-        ((0, 1, 0, 0), ["j >= 0"]),
-        ((0, 0, 0, 1), ["j < 5"]),
-        ((1, 0, 0, 2), ["i >= 0 && j < 5"]),
-        ((0, 0, 0, 0), []),
-    ],
-)
-def test_nothing_is_asked_whose_answer_is_known(
-    pads: tuple[int, int, int, int], expected: list[str], tmp_path: Path
-) -> None:
-    folder = written(tmp_path / "p", padded_conv(pads))
-    assert conditions(folder) == expected
-    assert_passes(make(folder, cflags="-O0 -fsanitize=address,undefined -fno-sanitize-recover=all"))
+def test_nothing_is_asked_whose_answer_is_known(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", padded_convs((pads, IMAGE, (2, 2)) for pads in ASKED))
+    asked = re.findall(r"if \((.*)\) \{", (folder / "model.c").read_text(encoding="utf-8"))
+    assert asked == [condition for conditions in ASKED.values() for condition in conditions]
+    assert_passes(make(folder, cflags=SANITIZED))
 
 
 IDLE = re.compile(r"[/%*] 1\b(?!\.)|[+-] 0\b(?!x|\.)|\b0 [*+]|\b1 \*")
+NARROW: tuple[Geometry, ...] = (
+    ((0, 0, 0, 0), (1, 1, 1, 1), (1, 1)),
+    ((1, 0, 0, 0), (1, 1, 1, 1), (1, 1)),
+    ((0, 1, 0, 1), (1, 1, 1, 3), (1, 2)),
+    ((1, 0, 1, 0), (1, 3, 3, 1), (2, 1)),
+    ((1, 1, 1, 1), (2, 1, 0, 2), (2, 2)),
+)
 
 
 def test_indices_have_no_factor_of_one_and_no_sum_with_zero(tmp_path: Path) -> None:
-    graphs = [random_model(seed, 60) for seed in (1, 3)]
-    graphs += [padded_conv((1, 0, 0, 0), (1, 1), kernel=(1, 1)), padded_conv((0, 0, 0, 0), (1, 1), kernel=(1, 1))]
-    graphs += [padded_conv((0, 1, 0, 1), (1, 3), kernel=(1, 2)), padded_conv((0, 1, 0, 1), (3, 1), channels=3)]
-    graphs += [padded_conv((1, 1, 1, 1), (0, 2), kernel=(2, 2), batch=2)]
-    for number, graph in enumerate(graphs):
+    narrow = padded_convs(NARROW)
+    for number, graph in enumerate((narrow, random_model(1, 60), random_model(3, 60), large())):
         folder = written(tmp_path / f"p{number}", graph)
         for name in ("model.c", "weights.c"):
             text = re.sub(r"/\*.*?\*/", "", (folder / name).read_text(encoding="utf-8"), flags=re.DOTALL)
             found = [line for line in text.splitlines() if "for (" not in line and IDLE.search(line)]
             assert found == []
-        if number > 1:
-            assert_passes(make(folder, cflags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"))
+    assert_passes(make(tmp_path / "p0", cflags=SANITIZED))
 
 
 def test_every_file_says_where_it_comes_from_and_every_kernel_what_it_obeys(tmp_path: Path) -> None:
-    for kernels in ("plain", "fast"):
-        folder = written(tmp_path / kernels, random_model(3, 40), kernels=kernels)  # type: ignore[arg-type]  # one of the two
+    for kernels in KERNELS:
+        folder = written(tmp_path / kernels, random_model(3, 40), kernels=kernels)
         for file in folder.iterdir():
             if file.suffix in (".c", ".h") or file.name == "Makefile":
                 head = "\n".join(file.read_text(encoding="utf-8").splitlines()[:2])

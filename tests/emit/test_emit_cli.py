@@ -22,7 +22,16 @@ from tests.report.cli_support import (
     written,
 )
 
-FILES = {"Makefile", "README.md", "SHA256SUMS", "checks.h", "model.c", "model.h", "test_model.c", "vectors.bin"}
+FILES = {
+    "Makefile",
+    "README.md",
+    "SHA256SUMS",
+    "checks.h",
+    "model.c",
+    "model.h",
+    "test_model.c",
+    "vectors.bin",
+}
 WEIGHTS = {"weights.c", "weights.h"}
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tests.emit.support import (
     assert_passes,
     files_of,
     fold,
+    large,
     make,
     needs_gcc,
     one_conv,
@@ -38,19 +40,6 @@ for kernels in ("plain", "fast"):
     text = b"".join(name.encode() + content for name, content in sorted(files.items()))
     print(hashlib.sha256(text).hexdigest())
 """
-
-
-def large(name: str = "large", seed: int = 1) -> sonnx.Graph:
-    """A model with more constants than literals are written for, of several types."""
-    author = Author(np.random.default_rng(seed))
-    for dtype in ("float", "double", "float16", "int64", "bool", "complex64", "complex128", "int8"):
-        x = author.constant(author.elements(dtype, (9000,)), dtype)
-        author.types[f"x {dtype}"] = author.types[x]
-        author.inputs.append(Value(f"x {dtype}", author.types[x]))
-        author.types["condition"] = tensor_type("bool[9000]")
-        author.node("Where", ["condition", x, f"x {dtype}"], dtype, (9000,))
-    author.inputs.append(Value("condition", author.types["condition"]))
-    return author.finished(name)
 
 
 @needs_gcc
@@ -282,7 +271,7 @@ def test_fast_kernels_need_somebody_who_packs_their_weights() -> None:
     assert project(graph, graph.run, version="test", kernels="fast", fold=fold)
 
 
-FLOATING = {
+FLOATING: dict[str, Any] = {
     "float16": np.float16,
     "float": np.float32,
     "double": np.float64,
@@ -364,7 +353,7 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(EmitError, match="is there already and is no empty folder"):
         write_folder(target, {"other.c": b"2"})
     assert [file.name for file in tmp_path.iterdir()] == ["project"]
-    with pytest.raises(EmitError, match="good.c is no folder"):
+    with pytest.raises(EmitError, match=r"good\.c is no folder"):
         write_folder(target / "good.c" / "below" / "project", {"good.c": b"1"})
 
 

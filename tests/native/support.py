@@ -25,6 +25,8 @@ from sonnx.plan.slots import Lifetime, Slots
 Array = Any
 VERSIONS = {"Clip": 13, "Where": 16, "Expand": 13, "Conv": 22}
 WIDTHS = (16, 32, 64)
+# The exponents of small numbers whose products are subnormal.
+TINY = {"float16": -12, "float": -76, "double": -540}
 GUARD = 256  # bytes around every buffer
 _KNOWN: dict[Hashable, dict[str, Array]] = {}
 
@@ -222,6 +224,9 @@ class Conv:
         arrays["W"] = elements(random, dtype, self.weights, self.data)
         if self.biased:
             arrays["B"] = elements(random, dtype, (self.outputs,), self.data)
+            if self.data == "subnormal":  # as small as products, which it would hide
+                with np.errstate(under="ignore"):
+                    arrays["B"] *= FLOATS[dtype].type(2.0 ** (TINY[dtype] + 12))
         group = self.X[1] if self.depthwise else 1
         attributes = {"strides": self.strides, "dilations": self.dilations, "pads": self.pads, "group": group}
         attributes |= {"kernel_shape": self.kernel, "auto_pad": "NOTSET"}
@@ -250,9 +255,7 @@ def elements(random: np.random.Generator, dtype: str, shape: Sequence[int], data
     array = random.normal(0, 1, count) * 2.0 ** random.integers(-3, 4, count)
     with np.errstate(over="ignore", under="ignore"):
         if data == "subnormal":  # products are, too
-            array *= 2.0 ** (
-                random.integers(0, 12, count) + {"float16": -12, "float": -76, "double": -540}[dtype]
-            )
+            array *= 2.0 ** (TINY[dtype] + random.integers(0, 12, count))
         array = array.astype(held)
     if data == "special":
         special = special_values(dtype)

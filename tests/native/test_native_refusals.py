@@ -217,9 +217,10 @@ libm.fesetenv(changed)
 first = attempt(lambda: graph.compile(threads=2))
 libm.fesetenv(saved)
 print("refused" if first is None else "compiled")
-# Whoever was hired then may be at work still: some runs may be refused, none may be wrong.
-run = next(filter(None, (attempt(lambda: graph.compile(threads=2)) for _ in range(10_000))))
+# Whoever was hired then works as it should all the same.
+run = graph.compile(threads=2)
 found = [attempt(lambda: run(arrays)) for _ in range(100)]
+print(sum(one is None for one in found))
 print(sum(one is not None and one["Y"].tobytes() != expected for one in found))
 """
 
@@ -229,7 +230,7 @@ def test_helpers_that_were_hired_while_the_process_flushed_never_spoil_a_result(
     # Threads inherit the state of the one that makes them, and helpers stay for later runs.
     command = [sys.executable, "-c", HIRED]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.split() == ["refused", "0"]
+    assert done.stdout.split() == ["refused", "0", "0"]
 
 
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +257,8 @@ def test_the_warning_points_at_who_asked(monkeypatch: pytest.MonkeyPatch) -> Non
     no_compiler(monkeypatch)
     with pytest.warns(sonnx.NoCompilerWarning) as warned:
         clip().compile()
-    assert [Path(each.filename).name for each in warned] == [Path(__file__).name]
+        clip().run({"x": np.zeros(3, np.float32)}, engine="native")
+    assert [Path(each.filename).name for each in warned] == [Path(__file__).name] * 2
 
 
 def test_without_a_compiler_memory_is_limited_too(monkeypatch: pytest.MonkeyPatch) -> None:

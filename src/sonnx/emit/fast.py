@@ -89,11 +89,10 @@ def _temporaries(graph: Graph, planned: Program, groups: list[_Group]) -> list[L
     """Everything that is neither a constant nor the caller's; sizes in elements of one C type."""
     outside = {*planned.constants, *planned.folded}
     outside |= {value.name for value in (*planned.inputs, *planned.outputs)}
-    drafts = [group.draft for group in groups if group.draft]
     called = {
         name for step in planned.steps if isinstance(step, KernelCall) for name in (*step.reads, *step.writes)
     }
-    outside |= idle(drafts, graph) - called
+    outside |= idle(graph) - called
     found = []
     for each in lifetimes(planned.steps, planned.buffers, outside):
         buffer = planned.buffers[each.name]

@@ -128,7 +128,7 @@ def _lifetimes(graph: Graph, drafts: Sequence[Draft], weights: Mapping[str, str]
         last |= dict.fromkeys((*draft.inputs.values(), *draft.outputs.values()), step)
         found += [] if draft.empty else draft.scratch(step)
     last |= {value.name: len(drafts) + 1 for value in graph.outputs}
-    unused = idle(drafts, graph)
+    unused = idle(graph)
     for name, step in first.items():
         if name not in weights and name not in unused:
             elements = max(prod(graph.types[name].sizes or ()), 1)
@@ -136,15 +136,9 @@ def _lifetimes(graph: Graph, drafts: Sequence[Draft], weights: Mapping[str, str]
     return found
 
 
-def idle(drafts: Sequence[Draft], graph: Graph) -> set[str]:
-    """Tensors without elements that no function mentions: an array for them would be one that nobody uses."""
-    used = {
-        name
-        for draft in drafts
-        if not draft.empty
-        for name in (*draft.inputs.values(), *draft.outputs.values())
-    }
-    return {name for name, kind in graph.types.items() if 0 in (kind.sizes or ()) and name not in used}
+def idle(graph: Graph) -> set[str]:
+    """Tensors without elements, which no plain kernel mentions: nobody would use an array for them."""
+    return {name for name, kind in graph.types.items() if 0 in (kind.sizes or ())}
 
 
 @cache
@@ -160,9 +154,8 @@ def function(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) 
     if draft.empty:
         body = f"static void {draft.function}(void)\n{{\n    /* It makes no element. */\n}}"
         return Function(draft.function, nodes, made, f"{comment}\n{body}")
-    names: dict[str, str | int] = {
-        operand: arrays[name] for operand, name in (*draft.inputs.items(), *draft.outputs.items())
-    }
+    operands = (*draft.inputs.items(), *draft.outputs.items())
+    names: dict[str, str | int] = {operand: arrays[name] for operand, name in operands if name in arrays}
     names |= {each.name: arrays[draft.own[each.name]] for each in draft.kernel.scratch}
     names |= {"function": draft.function, "element": c_type(graph.types[made[0]], made[0]).spelled(begin)}
     # Values may name operands themselves.

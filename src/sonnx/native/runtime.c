@@ -5,6 +5,7 @@
 
    Every thread looks whether it computes as IEEE 754 says (D-ALL-4), before its work and after. */
 #define _POSIX_C_SOURCE 200809L
+#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -107,6 +108,7 @@ static void await_run(int64_t seen)
 static void *help(void *argument)
 {
     const int64_t rank = (int64_t)(intptr_t)argument;
+    fesetenv(FE_DFL_ENV); /* not what the thread that hired it may have been set to */
     for (int64_t seen = 0;;) {
         await_run(seen);
         pthread_mutex_lock(&pool.lock);

@@ -1,10 +1,11 @@
 """Steps ready to be executed: kernel calls with their operands as addresses, definitions in between."""
 
 import ctypes
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -122,7 +123,9 @@ class Tape:
 
     def _define(self, step: Definition, given: Mapping[str, Array], text: dict[str, Array]) -> None:
         """Execute a definition and put its results where the program wants them."""
-        arrays = {**self._placed, **given, **text} if text else {**self._placed, **given}
+        if step.operator.contract.uses_arithmetic:
+            require_ieee()
+        arrays = ChainMap(text, cast(dict[str, Array], given), cast(dict[str, Array], self._placed))
         with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
             results = step.operator.meaning(
                 {operand: arrays[name] for operand, name in step.inputs.items()}, step.attributes
