@@ -2,6 +2,7 @@
 
 import platform
 import re
+import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -301,3 +302,44 @@ def test_every_file_says_where_it_comes_from_and_every_kernel_what_it_obeys(tmp_
     text = (tmp_path / "plain" / "model.c").read_text(encoding="utf-8")
     for ruling in ("D-CONV-5", "D-CONV-6", "D-CLIP-1", "D-CLIP-2", "D-WHERE-1", "D-WHERE-2", "D-BCAST-1"):
         assert ruling in text
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "emit.md"
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+def test_the_caller_and_the_cmake_lines_of_the_page_work(tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"^```(c|cmake)\n(.*?)^```", page, re.DOTALL | re.MULTILINE))
+    author = Author(np.random.default_rng(0))
+    author.types["x"] = tensor_type("float[1,1,4,4]")
+    author.inputs.append(Value("x", author.types["x"]))
+    weights = author.constant(np.full((1, 1, 3, 3), 0.5, np.float32), "float")
+    attributes = {"strides": (1, 1), "dilations": (1, 1), "pads": (1,) * 4, "group": 1}
+    more = {"kernel_shape": (3, 3), "auto_pad": "NOTSET"}
+    author.node("Conv", ["x", weights], "float", (1, 1, 4, 4), **attributes, **more)
+    written(tmp_path / "edge", author.finished("edge"))
+    (tmp_path / "main.c").write_text(blocks["c"], encoding="utf-8")
+    (tmp_path / "CMakeLists.txt").write_text(blocks["cmake"], encoding="utf-8")
+    for command in ("cmake -S . -B built -DCMAKE_C_COMPILER=gcc", "cmake --build built"):
+        done = subprocess.run(
+            command.split(), cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    # Half of 1 + 2 + 5 + 6.
+    assert ran(tmp_path, program="./built/product").stdout == "0x1.cp+2\n"
+
+
+def test_a_library_whose_fma_rounds_twice_is_noticed(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", one_conv(), "fused")
+    assert compiled(folder, "gcc -std=c99").returncode == 0
+    assert ran(folder).returncode == 0
+    (folder / "wrong.c").write_text(
+        "float fmaf(float a, float b, float c);\n"
+        "float fmaf(float a, float b, float c) { volatile float product = a * b; return product + c; }\n",
+        encoding="utf-8",
+    )
+    assert compiled(folder, "gcc -std=c99").returncode == 0
+    done = ran(folder)
+    assert done.returncode == 2
+    assert "fmaf rounds twice" in done.stderr

@@ -423,3 +423,11 @@ def test_a_duplicate_and_an_untested_identifier_are_noticed() -> None:
     assert duplicates(["clip.C1", "clip.C2", "clip.C1"]) == ["clip.C1"]
     assert unnamed(["clip.C1", "D-CONV-1"], ["clip.C10", "clipxC1 D-CONV-12"]) == ["clip.C1", "D-CONV-1"]
     assert unnamed(["clip.C1", "D-CONV-1"], ['["clip.C1"]', "# D-CONV-1."]) == []
+
+
+def test_c_sources_are_plain_ascii() -> None:
+    # They become part of emitted projects, which are read by whatever a target's tools are.
+    package = Path(sonnx.__file__).parent
+    sources = [path for ending in ("*.c", "*.h") for path in package.rglob(ending)]
+    assert sources
+    assert [path.name for path in sources if not path.read_bytes().isascii()] == []

@@ -1,5 +1,6 @@
 """Executes a program with compiled kernels: the bits of the definitions, at the speed of the machine."""
 
+import os
 from collections.abc import Mapping
 from threading import Lock
 
@@ -23,7 +24,7 @@ class Executable:
     def __init__(self, program: Program) -> None:
         """Compile what is missing, execute what needs constants alone, and lay out the rest."""
         self.program = program
-        self._lock = Lock()
+        self._lock, self._process = Lock(), os.getpid()
         found = kernels(program)
         self.constants = _constants(program, found)
         known = {*self.constants, *(value.name for value in program.inputs)}
@@ -44,6 +45,8 @@ class Executable:
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Execute on arrays that are what the program takes; the results belong to the caller."""
+        if os.getpid() != self._process:  # whoever held the lock of a forked process does not live in it
+            self._lock, self._process = Lock(), os.getpid()
         with self._lock:
             given = {name: _plain(array) for name, array in inputs.items()}
             where = {}

@@ -115,7 +115,7 @@ static void *help(void *argument)
         struct work *const work = pool.work;
         const int joins = work != NULL && rank < work->threads;
         seen = pool.runs;
-        if (joins) work->helpers++;
+        if (joins) __atomic_fetch_add(&work->helpers, 1, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&pool.lock);
         if (joins) {
             do_tasks(work, rank);

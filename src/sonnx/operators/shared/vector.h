@@ -38,7 +38,7 @@ INLINE vector chosen(mask where, vector yes, vector no)
     return (vector)(((mask)yes & where) | ((mask)no & ~where));
 }
 
-/* Numbers 0, 2, 4 … of two vectors' length in memory into one vector, numbers 1, 3, 5 … into another. */
+/* Of two vectors' length of numbers, those at even places into one vector and those at odd places into another. */
 #if defined(__AVX__) && !defined(__clang__) && VECTOR_BYTES == 32 && SUM_BYTES == 4
 /* Halves of vectors are loaded to where they are wanted: no instruction crosses between halves, which is slow. */
 typedef float quarter __attribute__((vector_size(16)));

@@ -88,6 +88,8 @@ def kernels(request: KernelRequest) -> Kernels | None:
     strides, dilations, pads = (
         list(map(int, request.attributes[name])) for name in ("strides", "dilations", "pads")
     )
+    # Where there is one position only, nobody strides; a stride takes memory.
+    strides = [1 if count == 1 else stride for count, stride in zip(shapes[2][2:], strides, strict=True)]
     axes = list(map(Axis, shapes[1][2:], strides, dilations, pads[:SPATIAL], pads[SPATIAL:]))
     lanes = request.vector_bytes // _BYTES[ACCUMULATOR[X.dtype]]
     p = _parameters(request, shapes, axes, lanes)

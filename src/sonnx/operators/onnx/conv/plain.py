@@ -32,7 +32,7 @@ def plain(request: PlainRequest) -> PlainKernel:
         "count": prod(Y),
         "parameters": ", ".join(f"int32_t {_AXES[axis]}" for axis in used) or "void",
         "arguments": ", ".join(place("t", Y, axis) for axis in used),
-        "read": "$padded" if copied else "$X",
+        "read": "$padded" if copied else "$X" if terms else "",
         **_padding(X, padded, pads),
         **_terms(attributes, padded, W, Y),
         **_arithmetic(dtype, _bias(Y[1]) if biased else ""),

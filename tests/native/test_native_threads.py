@@ -1,0 +1,105 @@
+"""Threads of the runtime: no data race, no lost helper, no lock that outlives a fork."""
+
+import faulthandler
+import os
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.native.support import Conv, defined
+from tests.operators.compiling import compiler
+
+import sonnx
+
+RUNTIME = Path(sonnx.__file__).parent / "native" / "runtime.c"
+DRIVER = """
+#include <stdio.h>
+static int64_t sums[8];
+static void add(const void *parameters, void *const *operands, int64_t task, int64_t rank)
+{
+    (void)parameters, (void)operands, (void)rank;
+    sums[task] += task + 1; /* a task is done by one thread, and calls follow one another */
+}
+int main(void)
+{
+    struct call calls[3];
+    struct progress progress[3];
+    for (int i = 0; i < 3; i++) calls[i] = (struct call){add, NULL, NULL, 8};
+    for (int run = 0; run < 4000; run++) {
+        if (!sonnx_execute(calls, progress, 3, 4)) return 1;
+    }
+    for (int i = 0; i < 8; i++) {
+        if (sums[i] != 3 * 4000 * (i + 1)) return 2;
+    }
+    puts("right");
+    return 0;
+}
+"""
+
+
+def built(folder: Path, *flags: str) -> Path:
+    source, program = folder / "driver.c", folder / "driver"
+    source.write_text(RUNTIME.read_text(encoding="utf-8") + DRIVER, encoding="utf-8")
+    command = [
+        compiler(),
+        "-std=c99",
+        "-O1",
+        "-g",
+        *flags,
+        str(source),
+        "-o",
+        str(program),
+        "-pthread",
+        "-lm",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"cannot be built with {flags}: {done.stderr[-200:]}")
+    return program
+
+
+def test_threads_share_tasks_without_a_race(tmp_path: Path) -> None:
+    program = built(tmp_path, "-fsanitize=thread")
+    # Where addresses are too random for the sanitizer, it starts again without that.
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=300)
+    if "unexpected memory mapping" in done.stderr:
+        pytest.skip("the thread sanitizer cannot run on this kernel")
+    assert done.stderr == ""
+    assert (done.returncode, done.stdout) == (0, "right\n")
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_process_forked_during_a_run_can_run_too(threads: int) -> None:
+    graph, arrays = Conv((1, 8, 40, 40), 8, (3, 3)).model("float")
+    run = graph.compile(threads=threads)
+    expected = defined(graph, arrays)["Y"].tobytes()
+    stop = threading.Event()
+
+    def others() -> None:
+        while not stop.is_set():
+            run(arrays)
+
+    busy = [threading.Thread(target=others) for _ in range(2)]
+    for each in busy:
+        each.start()
+    try:
+        codes = [forked(lambda: run(arrays)["Y"].tobytes() == expected) for _ in range(5)]
+    finally:
+        stop.set()
+        for each in busy:
+            each.join()
+    assert codes == [0] * 5
+    assert np.asarray(run(arrays)["Y"]).tobytes() == expected
+
+
+def forked(work: Callable[[], bool]) -> int:
+    """The exit code of a child that does the work: 0 if it is right, a signal's number where it hangs."""
+    child = os.fork()
+    if child == 0:
+        faulthandler.dump_traceback_later(20, exit=True)
+        os._exit(0 if work() else 3)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
