@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx import __version__
 from sonnx.check.graphs import check_graph
-from sonnx.engines import CompiledGraph, Engine, compile_graph, run_graph
+from sonnx.engines import CompiledGraph, Engine, compile_graph, packed_constants, run_graph
 from sonnx.evaluate.graphs import (
     DEFAULT_MEMORY,
     Accumulate,
@@ -137,7 +137,6 @@ class Graph(model.Graph):
         CompilerError where there is no C compiler to pack the weights.
         """
         from sonnx.emit.project import project  # noqa: PLC0415  loaded by what needs it: a check does not
-        from sonnx.native.engine import Executable  # noqa: PLC0415  likewise
 
         self._require_conforming()
         settings = Settings(accumulate=accumulate, memory=memory)
@@ -147,8 +146,9 @@ class Graph(model.Graph):
             version=__version__,
             accumulate=accumulate,
             kernels=kernels,
-            fold=lambda planned: Executable(planned).constants,
+            fold=lambda planned: packed_constants(planned, memory),
             changes=len(self.changes),
+            memory=memory,
         )
 
     def _require_conforming(self) -> None:

@@ -181,6 +181,17 @@ def _require_memory(planned: "Program", memory: int) -> None:
         )
 
 
+def packed_constants(planned: "Program", memory: int) -> Mapping[str, Array]:
+    """The constants that the steps of a program read, those included that follow from constants alone.
+
+    Raises CompilerError where there are no kernels to pack them, MemoryLimitError where they take too much.
+    """
+    from sonnx.native.engine import Executable  # noqa: PLC0415  as above
+
+    _require_memory(planned, memory)
+    return Executable(planned).constants
+
+
 def available_threads() -> int:
     """The processors that this process may use, and the engine can."""
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

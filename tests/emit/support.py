@@ -66,6 +66,10 @@ class Author:
         """A tensor that comes from outside, or that the model holds."""
         if self.chance(50):
             return self.constant(self.elements(dtype, shape), dtype)
+        return self.given_input(dtype, shape)
+
+    def given_input(self, dtype: str, shape: Sequence[int]) -> str:
+        """A tensor that comes from outside."""
         name = f"x{len(self.types)}"
         self.types[name] = TensorType(sonnx.DType(dtype), tuple(shape))
         self.inputs.append(Value(name, self.types[name]))

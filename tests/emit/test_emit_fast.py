@@ -1,9 +1,13 @@
 """Projects with fast kernels: the same bits, from the functions that the native engine compiles."""
 
+import subprocess
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from tests.emit.support import (
+    Author,
     assert_passes,
     make,
     needs_clang,
@@ -12,6 +16,9 @@ from tests.emit.support import (
     random_model,
     written,
 )
+
+import sonnx
+from sonnx.emit.project import Kernels
 
 pytestmark = needs_gcc
 
@@ -41,3 +48,38 @@ def test_valgrind_has_nothing_to_say_of_fast_kernels(tmp_path: Path) -> None:
     runner = "exec valgrind --error-exitcode=9 --leak-check=full -q ./test_model"
     (folder / "Makefile").write_text(f"test:\n\t@{runner}\n", encoding="utf-8")
     assert_passes(make(folder))
+
+
+def clip_model(name: str) -> sonnx.Graph:
+    author = Author(np.random.default_rng(3))
+    x = author.given_input("float", (3, 5))
+    bounds = [author.constant(np.array(bound, np.float32), "float") for bound in (-1, 1)]
+    author.node("Clip", [x, *bounds], "float", (3, 5))
+    return author.finished(name)
+
+
+@pytest.mark.parametrize("name", ["clip_float", "all_clip_float", "clip", "deliver", "main"])
+def test_a_model_named_like_a_kernel_compiles(name: str, tmp_path: Path) -> None:
+    assert_passes(make(written(tmp_path / "p", clip_model(name), kernels="fast")))
+
+
+def test_headers_of_models_whose_names_differ_in_case_can_be_included_together(tmp_path: Path) -> None:
+    for name in ("Net", "net"):
+        written(tmp_path / f"of_{name}_{name.islower()}", clip_model(name), kernels="fast")
+    folders = sorted(path.name for path in tmp_path.iterdir())
+    lines = [f'#include "{folder}/model.h"' for folder in folders]
+    source = tmp_path / "both.c"
+    source.write_text("\n".join([*lines, "void *both[] = {(void *)Net_run, (void *)net_run};", ""]))
+    subprocess.run(["gcc", "-std=gnu99", "-c", str(source), "-o", str(tmp_path / "both.o")], check=True)
+
+
+@pytest.mark.parametrize("kernels", ["plain", "fast"])
+def test_a_project_of_more_static_memory_than_allowed_is_refused(kernels: Kernels) -> None:
+    author = Author(np.random.default_rng(3))
+    x = author.given_input("float", (1, 1, 4, 4))
+    weights = author.constant(np.ones((1, 1, 1, 1), np.float32), "float")
+    attributes = {"strides": (1, 1), "dilations": (1, 1), "pads": (2000,) * 4, "group": 1}
+    more: dict[str, Any] = {**attributes, "kernel_shape": (1, 1), "auto_pad": "NOTSET"}
+    author.node("Conv", [x, weights], "float", (1, 1, 4004, 4004), **more)
+    with pytest.raises((sonnx.EmitError, sonnx.MemoryLimitError), match=r"allowed are 1,048,576"):
+        author.finished().to_c(kernels=kernels, memory=2**20)

@@ -66,7 +66,7 @@ def compile_one(command: Sequence[str], name: str, macros: Sequence[tuple[str, s
 
 def test_every_source_of_conv_is_among_them() -> None:
     assert {name for name, _, _ in sources(32)} == {
-        f"onnx/conv/{stem}.c" for stem in ("pad", "dense", "swapped", "depthwise", "across")
+        f"onnx/conv/fast_{stem}.c" for stem in ("pad", "dense", "swapped", "depthwise", "across")
     }
 
 

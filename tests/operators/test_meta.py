@@ -142,9 +142,9 @@ def test_every_operator_that_a_model_holds_has_kernels() -> None:
     assert {op.name for op in OPERATORS if op.fuses_clip} == {"Conv"}
     for op in held:
         home = PACKAGE.joinpath(*op.package.split(".")[2:])
-        assert "kernels" in functions_of(home / "kernels.py")
+        assert "kernels" in functions_of(home / "fast.py")
         assert op.plain is not None
-        assert (home / "kernel.c").is_file()
+        assert (home / "plain.c").is_file()
 
 
 def functions_of(path: Path) -> set[str]:
@@ -166,8 +166,8 @@ def kernel_calls() -> list[KernelCall]:
 def complaints_about_kernels(package: Path, calls: Iterable[KernelCall]) -> list[str]:
     """What is wrong with the C sources of fast kernels below a package, as calls name them."""
     named = {call.source: call for call in calls}
-    # `kernel.c` is the plain C of a node, a template.
-    there = {str(path.relative_to(package)) for path in package.glob("*/*/*.c") if path.name != "kernel.c"}
+    # `plain.c` is the plain C of a node, a template.
+    there = {str(path.relative_to(package)) for path in package.glob("*/*/*.c") if path.name != "plain.c"}
     found = [f"{source} is not there" for source in named if source not in there]
     found += [f"{source} is never called" for source in sorted(there - named.keys())]
     for source in sorted(there & named.keys()):
@@ -319,7 +319,7 @@ def kernels(tmp_path: Path) -> Path:
     for name, text in {
         "onnx/relu/fast.c": SOURCE,
         "onnx/relu/own.h": HEADER,
-        "onnx/relu/kernel.c": "$element\n",
+        "onnx/relu/plain.c": "$element\n",
         "shared/kernel.h": "#include <stdint.h>\n",
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

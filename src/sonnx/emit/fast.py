@@ -148,7 +148,7 @@ def _call(begin: str, step: KernelCall, arrays: Mapping[str, str]) -> str:
         {
             "values": "\n".join(values),
             "operands": ",\n            ".join(operands),
-            "function": f"{begin}_{step.symbol}",
+            "function": f"{begin}_all_{step.symbol}",
             "tasks": step.tasks,
         },
     ).rstrip()
@@ -170,7 +170,7 @@ def _files(begin: str, calls: list[KernelCall]) -> Iterator[tuple[str, str]]:
         stem = "_".join([*call.source.removesuffix(".c").split("/")[1:], call.variant.name])
         found.setdefault(f"{stem}.c", _File(call.source, call.variant.macros)).calls.append(call)
     declared = [f"{_prototype(begin, call)};" for call in calls]
-    guard = f"SONNX_{begin.upper()}_KERNELS_H"
+    guard = f"SONNX_{begin}_KERNELS_H"
     yield (
         "kernels.h",
         fill(own("kernels.h"), {"about": "$about", "guard": guard, "declared": "\n".join(declared)}),
@@ -202,7 +202,7 @@ def _files(begin: str, calls: list[KernelCall]) -> Iterator[tuple[str, str]]:
 
 
 def _prototype(begin: str, call: KernelCall) -> str:
-    return f"void {begin}_{call.symbol}(const int64_t *values, void *const *operands, int64_t tasks)"
+    return f"void {begin}_all_{call.symbol}(const int64_t *values, void *const *operands, int64_t tasks)"
 
 
 def _entry(begin: str, call: KernelCall, variant: str) -> str:

@@ -35,7 +35,7 @@ def header(layout: Layout, about: str) -> str:
     ]
     values: dict[str, str | int] = {
         "about": about,
-        "guard": f"SONNX_{begin.upper()}_H",
+        "guard": f"SONNX_{begin}_H",
         "prefix": begin,
         "structures": "\n".join(structures),
         "ports": "\n".join(f"   {_port(port)}" for port in (*layout.inputs, *layout.outputs)),

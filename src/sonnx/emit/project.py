@@ -32,12 +32,13 @@ def project(
     kernels: Kernels = "plain",
     fold: fast.Fold | None = None,
     changes: int = 0,
+    memory: int | None = None,
 ) -> dict[str, bytes]:
     """The files of a project for a conforming graph, contents by name; the same graph gives the same bytes.
 
     `evaluate` gives the outputs of the definitions for inputs, with the same mode of accumulation; it is
     called for every vector of the test. `fold` is what fast kernels need: it packs their weights. Raises
-    EmitError where something has no place in C.
+    EmitError where something has no place in C, or the project's static arrays would exceed `memory` bytes.
     """
     if kernels not in KERNELS:
         raise ValueError(f"`kernels` must be one of {', '.join(KERNELS)}, not {kernels!r}")
@@ -48,6 +49,12 @@ def project(
         layout = fast.lay_out(flat, accumulate, fold)
     else:
         raise ValueError("fast kernels need `fold`")
+    static = layout.memory.bytes + sum(weight.data.nbytes for weight in layout.weights)
+    if memory is not None and static > memory:
+        raise EmitError(
+            f"the project would have {static:,} bytes of static arrays, allowed are {memory:,}; allow more if the "
+            "target has it (--memory)"
+        )
     vectors = [Vector(label, inputs, evaluate(inputs)) for label, inputs in draw(flat)]
     about = About(version, accumulate, kernels, changes)
     head = about.head(layout)
@@ -86,7 +93,7 @@ def _makefile(layout: Layout, line: str, accumulate: str) -> str:
 
 
 def _checks(layout: Layout, line: str) -> str:
-    guard = f"SONNX_{layout.prefix.upper()}_CHECKS_H"
+    guard = f"SONNX_{layout.prefix}_CHECKS_H"
     return fill(own("checks.h"), {"about": line, "guard": guard, "prefix": layout.prefix})
 
 

@@ -23,7 +23,7 @@ def header(layout: Layout, about: str) -> str:
     ]
     values: dict[str, str | int] = {
         "about": about,
-        "guard": f"SONNX_{layout.prefix.upper()}_WEIGHTS_H",
+        "guard": f"SONNX_{layout.prefix}_WEIGHTS_H",
         "prefix": layout.prefix,
         "declared": "\n\n".join(declared),
     }

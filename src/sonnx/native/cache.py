@@ -39,6 +39,8 @@ _MOST_FILES = 256
 # What a process that was killed has left; a compiler does not take a day.
 _LEFTOVER_SECONDS = 86400
 _DIGEST_BYTES = 32
+# More than a fenv_t takes anywhere.
+_STATE_BYTES = 512
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -241,7 +243,20 @@ def _load(folder: Path, name: str) -> ctypes.CDLL:
             raise _UnfitError(f"{folder / name} is damaged")
         # glibc takes a path it has seen before for the same library, and numbers of files come again.
         path = f"/proc/self/fd/{'/' * next(_loads)}{file}"
-        return ctypes.CDLL(path if os.path.exists(path) else os.fspath(folder / name))
+        with _arithmetic_kept():
+            return ctypes.CDLL(path if os.path.exists(path) else os.fspath(folder / name))
+
+
+@contextmanager
+def _arithmetic_kept() -> Iterator[None]:
+    """Have arithmetic afterwards as before: a compiler told -ffast-math links what changes it on loading."""
+    process = ctypes.CDLL(None)
+    state = ctypes.create_string_buffer(_STATE_BYTES)
+    process.fegetenv(state)
+    try:
+        yield
+    finally:
+        process.fesetenv(state)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ def plain(request: PlainRequest) -> PlainKernel:
     limited = request.inputs["input"]
     half = limited.dtype is DType.FLOAT16
     return PlainKernel(
-        "onnx/clip/kernel.c",
+        "onnx/clip/plain.c",
         {"count": prod(limited.sizes or ())},
         flags={"HALF": half},
         helpers=("float_of_half",) if half else (),

@@ -19,7 +19,7 @@ struct parameters {
     int64_t padded_height, row, phase, plane; /* of the padded input, in elements of SUM */
     int64_t block;                            /* terms of a sum that are done at a time */
     int64_t rows;                             /* output channels, and idle ones that fill the last tile */
-    int64_t tiles;                            /* tiles of neighbouring pixels that a task does */
+    int64_t tiles;                            /* tiles of a task; of depthwise kernels, lines of a strip */
     int64_t scratch;                          /* elements of SUM that a thread has for itself */
     int64_t biased, clipped;                  /* whether there is a bias, and a Clip at the end */
 };

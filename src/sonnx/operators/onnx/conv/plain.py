@@ -51,7 +51,7 @@ def plain(request: PlainRequest) -> PlainKernel:
         "FUSED": fused,
     }
     helpers = (*(("float_of_half", "half_of_float") if half else ()), *(("<math.h>",) if fused else ()))
-    return PlainKernel("onnx/conv/kernel.c", values, flags, scratch, helpers)
+    return PlainKernel("onnx/conv/plain.c", values, flags, scratch, helpers)
 
 
 def _sizes(kind: TensorType) -> tuple[int, ...]:

@@ -15,4 +15,4 @@ def plain(request: PlainRequest) -> PlainKernel:
     sizes = [size for _, size in runs]
     kept = [axis for axis, (kept, _) in enumerate(runs) if kept]
     source = position([place("t", sizes, axis) for axis in kept], [sizes[axis] for axis in kept])
-    return PlainKernel("onnx/expand/kernel.c", {"count": prod(wanted), "source": source})
+    return PlainKernel("onnx/expand/plain.c", {"count": prod(wanted), "source": source})

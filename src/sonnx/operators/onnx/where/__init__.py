@@ -4,7 +4,7 @@ from sonnx.model.operator import Operator
 from sonnx.operators.onnx.where.accuracy import error_bound
 from sonnx.operators.onnx.where.amend import amend
 from sonnx.operators.onnx.where.contract import CONTRACT
-from sonnx.operators.onnx.where.kernels import kernels
+from sonnx.operators.onnx.where.fast import kernels
 from sonnx.operators.onnx.where.meaning import meaning
 from sonnx.operators.onnx.where.plain import plain
 from sonnx.operators.onnx.where.stablehlo import lower

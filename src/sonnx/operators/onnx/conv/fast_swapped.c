@@ -79,40 +79,58 @@ BLOCK_OF_PIXELS(4)
 BLOCK_OF_PIXELS(5)
 BLOCK_OF_PIXELS(6)
 
-/* packed pixels, packed weights (, bounds) -> Y, scratch; a task is WIDE channels of an image. */
+/* One block of terms for WIDE channels: all pixels. */
+INLINE void block_of_map(int64_t all, int64_t terms, const SUM *pixels, const SUM *weights, const SUM *bias, SUM *sums)
+{
+    for (int64_t part = 0; part < parts(all); part++) {
+        const int64_t tall = part_size(all, part);
+        if (tall == 6) {
+            block_of_6(terms, pixels, weights, bias, sums);
+        } else if (tall == 5) {
+            block_of_5(terms, pixels, weights, bias, sums);
+        } else {
+            block_of_4(terms, pixels, weights, bias, sums);
+        }
+        pixels += tall * terms;
+        sums += tall * WIDE;
+    }
+}
+
+/* The sums of up to WIDE channels, as elements of Y. */
+INLINE void deliver(const struct parameters *p, const SUM *sums, int64_t channels, const struct bounds *bounds,
+                    TYPE *out)
+{
+    const int64_t pixels = p->out_height * p->out_width;
+    for (int64_t j = 0; j < channels; j++) {
+        for (int64_t pixel = 0; pixel < pixels; pixel++) {
+            const TYPE value = narrowed(sums[pixel * WIDE + j]);
+            out[j * pixels + pixel] = p->clipped ? limited(value, bounds) : value;
+        }
+    }
+}
+
+/* packed pixels, packed weights (, bounds) -> Y, scratch; a task is `tiles` times WIDE channels of an image, which
+   share a block of pixels while it is in the cache. */
 void KERNEL(conv_swapped)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t pixels = p->out_height * p->out_width, all = columns(pixels);
-    const int64_t terms = p->channels * p->kernel_height * p->kernel_width;
-    const int64_t image = task / (p->rows / WIDE), channel = task % (p->rows / WIDE) * WIDE;
-    const SUM *const packed = operands[1];
+    const int64_t terms = p->channels * p->kernel_height * p->kernel_width, wide = p->tiles * WIDE;
+    const int64_t tasks = (p->rows + wide - 1) / wide, image = task / tasks;
+    const int64_t begin = task % tasks * wide, end = least(begin + wide, p->rows);
+    const SUM *const packed = operands[1], *const from = (const SUM *)operands[0] + image * terms * all;
     const struct bounds bounds = bounds_of(p, operands, 2);
     void *const *const results = operands + 2 + 2 * p->clipped;
-    TYPE *const out = (TYPE *)results[0] + (image * p->outputs + channel) * pixels;
+    TYPE *const out = (TYPE *)results[0] + image * p->outputs * pixels;
     SUM *const sums = (SUM *)results[1] + rank * p->scratch;
     for (int64_t k = 0; k < terms; k += p->block) {
         const int64_t some = least(p->block, terms - k);
-        const SUM *const weights = packed + p->rows * (1 + k) + channel * some;
-        const SUM *const bias = k == 0 ? packed + channel : NULL;
-        const SUM *from = (const SUM *)operands[0] + image * terms * all + all * k;
-        SUM *to = sums;
-        for (int64_t part = 0; part < parts(all); part++) {
-            const int64_t tall = part_size(all, part);
-            if (tall == 6) {
-                block_of_6(some, from, weights, bias, to);
-            } else if (tall == 5) {
-                block_of_5(some, from, weights, bias, to);
-            } else {
-                block_of_4(some, from, weights, bias, to);
-            }
-            from += tall * some;
-            to += tall * WIDE;
+        for (int64_t channel = begin; channel < end; channel += WIDE) {
+            const SUM *const weights = packed + p->rows * (1 + k) + channel * some;
+            const SUM *const bias = k == 0 ? packed + channel : NULL;
+            block_of_map(all, some, from + all * k, weights, bias, sums + (channel - begin) * all);
         }
     }
-    for (int64_t j = 0; j < least(WIDE, p->outputs - channel); j++) {
-        for (int64_t pixel = 0; pixel < pixels; pixel++) {
-            const TYPE value = narrowed(sums[pixel * WIDE + j]);
-            out[j * pixels + pixel] = p->clipped ? limited(value, &bounds) : value;
-        }
+    for (int64_t channel = begin; channel < end; channel += WIDE) {
+        deliver(p, sums + (channel - begin) * all, least(WIDE, p->outputs - channel), &bounds, out + channel * pixels);
     }
 }

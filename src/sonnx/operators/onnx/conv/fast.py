@@ -15,7 +15,7 @@ _TALL, _LEAST_TALL = 6, 4
 # Terms that are done at a time: what they take of the input stays in the cache nearest to the processor.
 _TERMS = 576
 # Tiles that share a block of weights, and tasks that every thread should find.
-_TILES, _TASKS = 8, 8
+_TILES, _TASKS = 4, 16
 # The share of a vector below which the columns of Y are too few for it.
 _NARROW = 2
 # Lines of outputs that a depthwise Conv does at a time.
@@ -195,7 +195,7 @@ class _Node:
         self, function: str, reads: tuple[str, ...], writes: tuple[str, ...], tasks: int, source: str
     ) -> KernelCall:
         """One call on these buffers."""
-        path = f"onnx/conv/{source}.c"
+        path = f"onnx/conv/fast_{source}.c"
         return KernelCall(path, function, self.variant, self.p.listed, reads, writes, tasks)
 
     def padding(self, direct: bool) -> tuple[str, tuple[KernelCall, ...], tuple[Scratch, ...]]:
@@ -243,7 +243,8 @@ def _swapped(node: _Node, wide: int, direct: bool) -> Kernels:
     """Vectors of channels: the pixels are packed as well."""
     p = node.p
     rows, columns = ceil(p.outputs / wide) * wide, _filled(p.pixels)
-    node = replace(node, p=replace(p, rows=rows, scratch=columns * wide))
+    group = max(1, min(_TILES, p.batch * rows // wide // (_TASKS // 4 * node.request.threads)))
+    node = replace(node, p=replace(p, rows=rows, tiles=group, scratch=group * columns * wide))
     source, pad, scratch = node.padding(direct)
     packed, sums = (
         node.scratch("packed", rows * (1 + p.terms)),
@@ -262,7 +263,7 @@ def _swapped(node: _Node, wide: int, direct: bool) -> Kernels:
             "conv_swapped",
             (pixels.name, packed.name, *node.bounds),
             (node.request.outputs["Y"], sums.name),
-            p.batch * rows // wide,
+            p.batch * ceil(rows / (group * wide)),
             "swapped",
         ),
     )

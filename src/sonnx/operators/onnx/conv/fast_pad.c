@@ -1,4 +1,4 @@
-/* The input of a Conv with its padding, as dense.c and swapped.c read it. */
+/* The input of a Conv with its padding, as fast_dense.c and fast_swapped.c read it. */
 #include "onnx/conv/fast.h"
 
 /* X -> padded X; a task is a channel of an image. */
