@@ -52,8 +52,8 @@ def project(
     static = layout.memory.bytes + sum(weight.data.nbytes for weight in layout.weights)
     if memory is not None and static > memory:
         raise EmitError(
-            f"the project would have {static:,} bytes of static arrays, allowed are {memory:,}; allow more if the "
-            "target has it (--memory)"
+            f"the project would have {static:,} bytes of static arrays, allowed are {memory:,}; "
+            "allow more if the target has it (--memory)"
         )
     vectors = [Vector(label, inputs, evaluate(inputs)) for label, inputs in draw(flat)]
     about = About(version, accumulate, kernels, changes)
