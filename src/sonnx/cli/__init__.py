@@ -150,6 +150,16 @@ _MEMORY = click.option(
     callback=_bytes,
     help="Memory that the tensors may take, in GiB (2 to load a model, 4 to run it).",
 )
+_NORMALIZE = click.option(
+    "--normalize", is_flag=True, help="Make the model conform first, as `sonnx normalize` does."
+)
+_ACCUMULATE = click.option(
+    "--accumulate",
+    type=click.Choice(["separate", "fused"]),
+    default="separate",
+    show_default=True,
+    help="How sums are rounded in IEEE arithmetic: after each product and each addition, or once for both.",
+)
 _BRIEF = click.option("--brief", is_flag=True, help="Print one line per rule instead of every place.")
 
 
@@ -214,7 +224,7 @@ def normalize(model: Path, output: Path, dims: dict[str, int], brief: bool, memo
     type=click.Path(path_type=Path),
     help="Where the text goes; - prints it.",
 )
-@click.option("--normalize", is_flag=True, help="Make the model conform first, as `sonnx normalize` does.")
+@_NORMALIZE
 @_DIMS
 @_MEMORY
 def export(model: Path, output: Path, normalize: bool, dims: dict[str, int], memory: int | None) -> None:
@@ -241,13 +251,7 @@ def export(model: Path, output: Path, normalize: bool, dims: dict[str, int], mem
     type=click.Path(path_type=Path),
     help="The folder of the project; it must be new or empty.",
 )
-@click.option(
-    "--accumulate",
-    type=click.Choice(["separate", "fused"]),
-    default="separate",
-    show_default=True,
-    help="How sums are rounded: after each product and each addition, or once for both.",
-)
+@_ACCUMULATE
 @click.option(
     "--kernels",
     type=click.Choice(["plain", "fast"]),
@@ -255,7 +259,7 @@ def export(model: Path, output: Path, normalize: bool, dims: dict[str, int], mem
     show_default=True,
     help="C to be read and proved, or C with vector extensions of gcc and clang.",
 )
-@click.option("--normalize", is_flag=True, help="Make the model conform first, as `sonnx normalize` does.")
+@_NORMALIZE
 @_DIMS
 @_MEMORY
 def emit(model: Path, memory: int | None, **options: Any) -> None:
@@ -302,14 +306,8 @@ def emit(model: Path, memory: int | None, **options: Any) -> None:
     show_default=True,
     help="IEEE arithmetic, bit for bit, or exact numbers without any rounding.",
 )
-@click.option(
-    "--accumulate",
-    type=click.Choice(["separate", "fused"]),
-    default="separate",
-    show_default=True,
-    help="How sums are rounded in ieee: after each product and each addition, or once for both.",
-)
-@click.option("--normalize", is_flag=True, help="Make the model conform first, as `sonnx normalize` does.")
+@_ACCUMULATE
+@_NORMALIZE
 @_DIMS
 @click.option("--trace", is_flag=True, help="Print every node as it is executed; write its tensors too.")
 @click.option(
