@@ -160,6 +160,8 @@ def compile_graph(
         return CompiledGraph(graph, settings, None, threads)
     planned = program(graph, accumulate, threads=threads, vector_bytes=vector_bytes())
     _require_memory(planned, memory)
+    if planned.defines:
+        require_memory(graph, settings)
     return CompiledGraph(graph, settings, Executable(planned), threads)
 
 

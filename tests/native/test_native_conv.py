@@ -46,6 +46,15 @@ SHAPES: dict[str, tuple[str, Conv]] = {
     "stride 2 of a short line": ("conv_dense", Conv((1, 3, 30, 6), 8, (2, 3), (1, 2), pads=(0, 1, 0, 2))),
     "stride 2 of a line shorter than two": ("conv_dense", Conv((1, 2, 30, 3), 8, (2, 1), (1, 2))),
     "stride 2, all padding": ("conv_dense", Conv((1, 1, 2, 1), 4, (3, 2), (2, 2), pads=(3, 7, 2, 9))),
+    "dilations that nobody takes": ("conv_dense", Conv((1, 2, 3, 4), 2, (1, 1), (1, 1), (2**62, 2**61))),
+    "dilations that nobody takes, depthwise": (
+        "conv_depthwise",
+        Conv((1, 3, 3, 40), 3, (1, 1), (1, 1), (2**62, 2**61), depthwise=True),
+    ),
+    "dilations that nobody takes, few columns": (
+        "conv_across",
+        Conv((1, 3, 3, 1), 3, (1, 1), (1, 1), (2**62, 2**61), depthwise=True),
+    ),
     "strides that nobody takes": ("conv_dense", Conv((1, 2, 3, 4), 1, (1, 1), (2**40, 2**62))),
     "stride 3": ("conv_dense", Conv((1, 2, 20, 40), 9, (3, 3), (3, 3), pads=(2, 1, 0, 2))),
     "stride 2 down alone": ("conv_dense", Conv((1, 2, 20, 20), 9, (3, 3), (2, 1))),

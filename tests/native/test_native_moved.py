@@ -227,3 +227,14 @@ def test_nodes_of_several_types_share_one_program(first: str, second: str) -> No
     found = graph.compile()({"a": np.arange(5, dtype=HELD[first]), "c": np.arange(5, dtype=HELD[second])})
     assert found["b"].tolist() == [1, 1, 2, 3, 3]
     assert found["d"].tolist() == [2, 2, 2, 3, 4]
+
+
+@pytest.mark.parametrize("dtype", list(HELD))
+def test_no_type_is_read_as_more_than_its_alignment_promises(dtype: str) -> None:
+    # A complex64 may lie at any multiple of 4, so its kernel must not read 8 bytes as one.
+    moved = [where(dtype, (3, 5)), *([expand(dtype, (3, 1), (3, 5))] if dtype in EXPANDED else [])]
+    for graph in moved:
+        for call in planned(graph).steps:
+            assert isinstance(call, KernelCall)
+            word = dict(call.variant.macros)["TYPE"].removeprefix("uint").removesuffix("_t")
+            assert int(word) // 8 == HELD[dtype].alignment

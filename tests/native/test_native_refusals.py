@@ -153,6 +153,24 @@ def test_a_model_of_huge_tensors_is_refused_without_memory_for_them() -> None:
         graph.compile()
 
 
+def test_definitions_are_limited_as_in_the_reference() -> None:
+    text = model(
+        [node("Expand", ("x", "shape"), "y")],
+        [value("x", "string", (1,))],
+        [value("y", "string", (10**7,))],
+        [constant("shape", np.array([10**7]))],
+    )
+    builder = sonnx.xla.ComputationBuilder("padded")
+    x = builder.parameter(0, sonnx.xla.Shape("f32", (1, 1, 2)), "x")
+    w = builder.constant("f32[1,1,1] {{{1}}}")
+    builder.conv_with_general_padding(
+        x, w, window_strides=(10**7,), padding=((10**7, 10**7),), lhs_dilation=(1,), rhs_dilation=(1,)
+    )
+    for graph in (text, sonnx.Graph.of(builder.build().graph)):
+        with pytest.raises(sonnx.MemoryLimitError, match="takes up to"):
+            graph.compile(memory=2**20)
+
+
 def refusal(run: Callable[[], object]) -> Callable[[], str | None]:
     def attempt() -> str | None:
         try:

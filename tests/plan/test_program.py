@@ -149,7 +149,14 @@ def test_what_needs_constants_alone_is_computed_once() -> None:
     assert once(found) == {"expand", "clip"}
     assert functions(found) == {"where"}
     assert found.folded == ("wide", "weights")
-    assert found.kept == ("weights",)
+    assert found.remaining == ("weights",)
+
+
+def test_a_long_name_of_dots_costs_no_time() -> None:
+    # Beyond the dots of any name, scratch memory has one more.
+    graph = model([node("Clip", ("." * 3_000_000, "low", "high"), "y")],
+                  [value("." * 3_000_000, "float", (2,))], [value("y", "float", (2,))], BOUNDS)  # fmt: skip
+    assert {*planned(graph).buffers} == {"." * 3_000_000, "y", "low", "high"}
 
 
 def test_names_of_tensors_never_meet_those_of_scratch_memory() -> None:

@@ -43,7 +43,7 @@ def lay_out(graph: Graph, accumulate: str, fold: Fold) -> Layout:
     groups = list(_groups(graph, planned, accumulate))
     constants = fold(planned)
     weights, loaded = weights_of(
-        begin, ((name, _type(planned.buffers[name]), constants[name]) for name in _needed(planned))
+        begin, ((name, _type(planned.buffers[name]), constants[name]) for name in planned.remaining)
     )
     inputs = ports("in", [value.name for value in graph.inputs], graph)
     outputs = ports("out", [value.name for value in graph.outputs], graph)
@@ -76,13 +76,6 @@ def _folded(graph: Graph, groups: list[_Group]) -> tuple[int, ...]:
 
 def _type(buffer: Buffer) -> TensorType:
     return TensorType(buffer.dtype, buffer.shape)
-
-
-def _needed(planned: Program) -> list[str]:
-    """The constants that remain, in an order that depends on the model alone."""
-    known = dict.fromkeys((*planned.constants, *planned.folded))
-    read = {name for step in planned.steps for name in step.reads} | {value.name for value in planned.outputs}
-    return [name for name in known if name in read]
 
 
 def _temporaries(graph: Graph, planned: Program, groups: list[_Group]) -> list[Lifetime]:

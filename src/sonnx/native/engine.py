@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from threading import Lock
+from weakref import WeakSet
 
 import numpy as np
 
@@ -12,6 +13,18 @@ from sonnx.native.tape import Kernels, Tape, kernels
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.plan.program import Buffer, Program
 from sonnx.plan.slots import assign
+
+# Whoever held the lock of one when a process was forked does not live in the new process.
+_EXECUTABLES: "WeakSet[Executable]" = WeakSet()
+
+
+def _renew_locks() -> None:
+    for executable in list(_EXECUTABLES):
+        executable.renew_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 class Executable:
@@ -24,7 +37,8 @@ class Executable:
     def __init__(self, program: Program) -> None:
         """Compile what is missing, execute what needs constants alone, and lay out the rest."""
         self.program = program
-        self._lock, self._process = Lock(), os.getpid()
+        self._lock = Lock()
+        _EXECUTABLES.add(self)
         found = kernels(program)
         self.constants = _constants(program, found)
         known = {*self.constants, *(value.name for value in program.inputs)}
@@ -38,6 +52,10 @@ class Executable:
         views = {name: _view(arena, place, program.buffers[name]) for name, place in places.items()}
         self._tape = Tape(program.steps, found, {**self.constants, **views})
 
+    def renew_lock(self) -> None:
+        """Begin with a lock that nobody holds."""
+        self._lock = Lock()
+
     @property
     def constant_bytes(self) -> int:
         """What constants take, packed weights included."""
@@ -45,8 +63,6 @@ class Executable:
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Execute on arrays that are what the program takes; the results belong to the caller."""
-        if os.getpid() != self._process:  # whoever held the lock of a forked process does not live in it
-            self._lock, self._process = Lock(), os.getpid()
         with self._lock:
             given = {name: _plain(array) for name, array in inputs.items()}
             where = {}
@@ -84,6 +100,4 @@ def _constants(program: Program, found: Kernels) -> dict[str, Array]:
     }
     text = Tape(program.once, found, {**arrays, **fresh}).run({}, {}, program.threads)
     everything = arrays | fresh | text
-    needed = {*program.kept, *(name for step in program.steps for name in step.reads)}
-    needed |= {value.name for value in program.outputs}
-    return {name: array for name, array in everything.items() if name in needed}
+    return {name: everything[name] for name in program.remaining}

@@ -75,16 +75,20 @@ class Program:
     threads: int
 
     @property
+    def defines(self) -> bool:
+        """Whether definitions are executed, which need memory of their own."""
+        return any(isinstance(step, Definition) for step in (*self.once, *self.steps))
+
+    @property
     def folded(self) -> tuple[str, ...]:
         """The buffers that `once` fills."""
         return tuple(dict.fromkeys(name for step in self.once for name in step.writes))
 
     @property
-    def kept(self) -> tuple[str, ...]:
-        """The folded buffers that are needed afterwards."""
-        needed = {name for step in self.steps for name in (*step.reads, *step.writes)}
-        needed |= {value.name for value in self.outputs}
-        return tuple(name for name in self.folded if name in needed)
+    def remaining(self) -> tuple[str, ...]:
+        """The constants that runs need, of the model and folded, in an order of the model's own."""
+        needed = {name for step in self.steps for name in step.reads} | {value.name for value in self.outputs}
+        return tuple(name for name in dict.fromkeys((*self.constants, *self.folded)) if name in needed)
 
     def temporaries(self) -> list[Lifetime]:
         """The buffers that live only while the program runs; sizes in bytes."""
@@ -215,10 +219,7 @@ class _Planner:
 
 def _prefix(graph: Graph) -> str:
     """A beginning that no tensor's name has."""
-    begin = "."
-    while any(name.startswith(begin) for name in graph.types):
-        begin += "."
-    return begin
+    return "." * (1 + max((len(name) - len(name.lstrip(".")) for name in graph.types), default=0))
 
 
 def _add_kernels(planned: _Planned, found: Kernels, threads: int) -> None:

@@ -48,6 +48,11 @@ class Pieces:
         )
 
 
+def word_bytes(dtype: DType) -> int:
+    """The bytes that lie in memory as one: all of an element, or a part of a complex one."""
+    return numpy_dtype(dtype).alignment
+
+
 def element_bytes(dtype: DType | None) -> int | None:
     """The size of an element in memory; None where only Python can hold it."""
     if dtype is None or dtype in {DType.REAL, DType.STRING}:

@@ -112,9 +112,9 @@ def _parameters(
     padded_height, padded_width = down.padded_size(X[2]), along.padded_size(X[3])
     row = ceil(padded_width / along.stride)
     phase = padded_height * row
-    # Vectors may read on behind the last element. An odd number of lines spreads channels over a cache.
+    # An odd number of lines spreads channels over a cache.
     per_line = max(1, _LINE * lanes // request.vector_bytes)
-    lines = ceil((along.stride * phase + lanes) / per_line) | 1
+    lines = ceil(along.stride * phase / per_line) | 1
     terms = prod(W[1:])
     return Parameters(
         batch=X[0], channels=X[1], outputs=W[0], height=X[2], width=X[3], out_height=Y[2], out_width=Y[3],
@@ -129,7 +129,10 @@ def _parameters(
 
 
 def _filled(count: int) -> int:
-    """Things in tiles of at most _TALL, with idle ones where there are fewer than the smallest tile has."""
+    """Things in tiles of at most _TALL, with idle ones where there are fewer than the smallest tile has.
+
+    `columns` of fast_swapped.c says the same of pixels.
+    """
     parts = ceil(count / _TALL)
     return count if count // parts >= _LEAST_TALL else _LEAST_TALL * parts
 

@@ -52,9 +52,9 @@ void KERNEL(conv_across)(const struct parameters *p, void *const *operands, int6
         const SUM *weights = packed + LANES;
         vector sums = load(packed);
         for (int64_t i = 0; i < p->kernel_height; i++) {
-            const SUM *from = woven + ((line + i * p->dilation_height) * p->row + column) * LANES;
-            for (int64_t j = 0; j < p->kernel_width; j++, weights += LANES, from += p->dilation_width * LANES) {
-                sums = add_product(sums, load(from), load(weights));
+            const SUM *const from = woven + ((line + i * p->dilation_height) * p->row + column) * LANES;
+            for (int64_t j = 0; j < p->kernel_width; j++, weights += LANES) {
+                sums = add_product(sums, load(from + j * p->dilation_width * LANES), load(weights));
             }
         }
         for (int64_t i = 0; i < count; i++) {

@@ -9,9 +9,9 @@ void KERNEL(conv_pack)(const struct parameters *p, void *const *operands, int64_
     const int64_t count = parts(p->rows);
     const TYPE *const weights = (const TYPE *)operands[0] + least(task, p->outputs - 1) * terms;
     SUM *const packed = operands[1 + p->biased];
-    int64_t part = 0;
+    const int64_t small = p->rows / count, larger = p->rows % count; /* the first parts have one row more */
+    const int64_t part = task < larger * (small + 1) ? task / (small + 1) : larger + (task - larger * (small + 1)) / small;
     (void)rank;
-    while (part + 1 < count && part_start(p->rows, part + 1) <= task) part++;
     const int64_t start = part_start(p->rows, part), size = part_size(p->rows, part);
     packed[task] = p->biased && task < p->outputs ? widened(((const TYPE *)operands[1])[task]) : 0;
     for (int64_t k = 0; k < terms; k += p->block) {

@@ -8,8 +8,6 @@ void KERNEL(conv_pad)(const struct parameters *p, void *const *operands, int64_t
     SUM *const padded = (SUM *)operands[1] + task * p->plane;
     (void)rank;
     pad_lines(p, image, 0, p->padded_height, padded, p->phase);
-    /* Vectors may read on behind the last line; what they read there reaches no output. */
-    for (int64_t j = p->stride_width * p->phase; j < p->plane; j++) padded[j] = 0;
 }
 
 /* -> where in the padded input each tap of the kernel lies, counted from where tap (0, 0) does. */

@@ -17,7 +17,8 @@ void KERNEL(conv_pack_swapped)(const struct parameters *p, void *const *operands
     }
 }
 
-/* The pixels of a map in tiles: `pixels`, and idle ones where there are fewer than a tile needs. */
+/* The pixels of a map in tiles: `pixels`, and idle ones where there are fewer than a tile needs; mirrors `_filled` of
+   fast.py. */
 INLINE int64_t columns(int64_t pixels)
 {
     return pixels / parts(pixels) < 4 ? 4 * parts(pixels) : pixels;

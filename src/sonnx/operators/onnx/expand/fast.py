@@ -7,9 +7,8 @@ from math import prod
 from sonnx.model.dtype import DType
 from sonnx.model.kernel import KernelCall, KernelRequest, Kernels, Scratch
 from sonnx.operators.onnx.broadcast.shapes import equal_ranks
-from sonnx.operators.shared.pieces import Pieces, element_bytes, variant
+from sonnx.operators.shared.pieces import Pieces, element_bytes, variant, word_bytes
 
-_WORD = 8  # bytes of the longest integer that C99 promises
 # The pairs of a copied and a repeated axis for which `struct parameters` of fast.c has fields.
 _PAIRS = 3
 
@@ -57,7 +56,7 @@ def kernels(request: KernelRequest) -> Kernels | None:
     assert given is not None  # a program is made of graphs whose sizes are numbers
     assert wanted is not None  # (same)
     # A long element is words that are copied together.
-    words = max(1, size // _WORD)
+    words = size // word_bytes(dtype)
     given, wanted = equal_ranks([given, wanted])
     axes = _merged((*given, words), (*wanted, words))
     return _calls(request, axes, dtype, words)
@@ -98,7 +97,7 @@ def _calls(request: KernelRequest, axes: _Axes, dtype: DType, words: int) -> Ker
 
 
 def _call(request: KernelRequest, axes: _Axes, dtype: DType, source: str, target: str) -> KernelCall:
-    size = min(element_bytes(dtype) or _WORD, _WORD)
+    size = word_bytes(dtype)
     pieces = Pieces(
         source="onnx/expand/fast.c",
         function="expand",
