@@ -58,7 +58,8 @@ def run_graph(
     whole: nothing can watch them.
     """
     if engine not in ENGINES:
-        raise ValueError(f"engine must be {' or '.join(map(repr, ENGINES))}, not {engine!r}")
+        *others, last = map(repr, ENGINES)
+        raise ValueError(f"engine must be {', '.join(others)} or {last}, not {engine!r}")
     refused = [name for name in _REFUSED[engine] if getattr(settings, name) != _DEFAULTS[name]]
     refused += ["watch"] if watch is not None and engine != "reference" else []
     if threads != 1 and engine != "native":

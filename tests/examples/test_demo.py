@@ -37,10 +37,12 @@ def shown(folder: Path) -> str:
     return demo(folder, PYTHONIOENCODING="utf-8")
 
 
-def test_the_demo_shows_all_seven_steps(shown: str) -> None:
-    assert re.findall(r"^(\d)\. ", shown, re.MULTILINE) == list("1234567")
+def test_the_demo_shows_all_eight_steps(shown: str) -> None:
+    assert re.findall(r"^(\d)\. ", shown, re.MULTILINE) == list("12345678")
     commands = re.findall(r"^\$ (?:sonnx (\w+)|python)", shown, re.MULTILINE)
-    assert commands == ["", "check", "normalize", "check", "run", "run", "run", "export", "run"]
+    assert commands == [
+        *("", "check", "normalize", "check", "run", "run", "run", "run", "export", "run", "emit"),
+    ]
 
 
 def test_the_demo_reads_well_in_a_pipe(shown: str, folder: Path) -> None:

@@ -340,7 +340,7 @@ def test_a_compiled_model_says_what_it_is() -> None:
 
 
 def test_an_engine_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ValueError, match="engine must be 'reference' or 'native' or 'xla', not 'fast'"):
+    with pytest.raises(ValueError, match="engine must be 'reference', 'native' or 'xla', not 'fast'"):
         run_graph(clip(), {"x": X}, Settings(), engine="fast")  # type: ignore[arg-type]  # that is the point
 
 

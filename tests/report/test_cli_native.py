@@ -84,7 +84,7 @@ def test_the_number_of_threads_is_said_and_changes_nothing(tmp_path: Path, threa
 def test_the_memory_between_nodes_and_of_constants_is_said(tmp_path: Path) -> None:
     # One tensor of two floats, of which memory has whole lines; three bounds of four bytes.
     said = clips(tmp_path, "--threads", 1).stdout
-    assert "; 64 bytes between nodes, 12 for constants\n" in said
+    assert "\n   64 bytes for tensors between nodes, 12 for constants\n" in said
 
 
 @pytest.mark.parametrize("threads", ["0", "-1", "257", "two", "1.5"])

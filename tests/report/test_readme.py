@@ -22,7 +22,7 @@ START = (Path(__file__).parents[2] / "docs" / "index.md").read_text(encoding="ut
 @pytest.fixture(scope="module")
 def shown() -> dict[str, Any]:
     """The names that the example defines, after running it; each bare expression under its own text."""
-    _, block, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    _, _, block, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict[str, Any] = {}
     for line in block.splitlines():
         code = line.split("  #")[0]
@@ -44,7 +44,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_commands_on_a_model_do_what_they_say(example: Path) -> None:
-    (block,) = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    block, in_c = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
     activate, first, *commands = [line.removeprefix("$ ").split("  #")[0] for line in block.splitlines()]
     assert activate == ". .venv/bin/activate"
     assert first == "python examples/mobilenet_like.py net.onnx --input image.npy"
@@ -56,6 +56,10 @@ def test_the_commands_on_a_model_do_what_they_say(example: Path) -> None:
     assert {"report.sarif", "conforming.onnx"} <= set(written)
     assert [name for name in written if name.startswith("results/")]
     assert {Path(name).suffix for name in written if name.startswith("exact/")} == {".json", ".npy"}
+    for line in in_c.splitlines():
+        name, *arguments = shlex.split(line.removeprefix("$ ").split("  #")[0])
+        command = [sys.executable, "-m", "sonnx"] if name == "sonnx" else [name]
+        subprocess.run([*command, *arguments], check=True, capture_output=True)
 
 
 @pytest.mark.usefixtures("example")
@@ -71,16 +75,17 @@ def test_the_commands_of_the_first_page_are_about_the_same_model() -> None:
 
 @pytest.mark.usefixtures("example")
 def test_the_python_example_on_a_model_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    block, _, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    block, fast, _, _ = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict[str, Any] = {}
     exec(block, names)
+    exec(fast, names)
     assert "general.R1 at node /stem/conv - " in capsys.readouterr().out
     assert sonnx.load("conforming.onnx").check() == ()
     assert set(names["results"]) == {value.name for value in names["graph"].outputs}
 
 
 def test_the_example_of_a_computation_gives_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    _, _, block = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    _, _, _, block = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict[str, Any] = {}
     exec(block, names)
     assert capsys.readouterr().out.startswith("edges(x: f32[1,1,5]) -> f32[1,1,4] {\n")

@@ -387,7 +387,7 @@ def test_wrong_arrays_are_named_with_what_the_computation_takes() -> None:
         c.run(s32(1, 2, 3), s32(1))
     with pytest.raises(sonnx.InputError, match=r"`x` must be s32\[3\], not "):
         c.run(np.array([1, 2, 3]))
-    with pytest.raises(ValueError, match="engine must be 'reference' or 'xla', not 'gpu'"):
+    with pytest.raises(ValueError, match="engine must be 'reference', 'native' or 'xla', not 'gpu'"):
         c.run(s32(1, 2, 3), engine="gpu")  # type: ignore[arg-type]  # what a user might try
 
 

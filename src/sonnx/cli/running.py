@@ -174,9 +174,11 @@ def _compiled(
         say(f"note: compiled kernels are not kept for the next run: {problem}", error=True)
     compiled = compile_graph(graph, settings.accumulate, threads=threads, memory=settings.memory)
     results = compiled(arrays)
-    memory = f"{compiled.arena_bytes:,} bytes between nodes, {compiled.constant_bytes:,} for constants"
-    engine = f"engine native, {count(threads, 'thread')}, kernels by {compiler}"
-    return results, printable(f"{engine}, {_settings(settings)}; {memory}")
+    engine = f"engine native, {count(threads, 'thread')}, kernels by {compiler}, {_settings(settings)}"
+    memory = (
+        f"{compiled.arena_bytes:,} bytes for tensors between nodes, {compiled.constant_bytes:,} for constants"
+    )
+    return results, f"{printable(engine)}\n   {memory}"
 
 
 def _tracer(options: RunOptions) -> Callable[[Step], None]:
