@@ -371,3 +371,14 @@ def test_folders_above_are_made_and_gone_again_where_writing_fails(tmp_path: Pat
 def test_kernels_of_another_name_are_refused_with_the_names_that_there_are() -> None:
     with pytest.raises(ValueError, match=r"^`kernels` must be one of plain, fast, not 'x'$"):
         one_conv().to_c(kernels="x")  # type: ignore[arg-type]  # what is tested
+
+
+def test_a_graph_that_nobody_checked_with_too_many_elements_is_refused() -> None:
+    author = Author(np.random.default_rng(1))
+    x = author.given_input("float", (1,))
+    shape = author.constant(np.array([2**31], np.int64), "int64")
+    author.node("Expand", [x, shape], "float", (2**31,))
+    outputs = (Value("t2", author.types["t2"]),)
+    graph = Graph("huge", tuple(author.inputs), outputs, tuple(author.nodes), tuple(author.constants))
+    with pytest.raises(EmitError, match="more elements than an int32_t can count"):
+        project(graph, lambda inputs: {}, version="test")

@@ -6,6 +6,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import prod
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,8 @@ from sonnx.emit.vectors import Vector, draw
 from sonnx.model.graph import Graph
 from sonnx.model.inline import flatten
 from sonnx.numeric.arrays import Array
+from sonnx.operators.shared.predicates import MOST_ELEMENTS
+from sonnx.report.text import cut, printable
 
 Kernels = Literal["plain", "fast"]
 KERNELS: tuple[Kernels, ...] = ("plain", "fast")
@@ -43,6 +46,9 @@ def project(
     if kernels not in KERNELS:
         raise ValueError(f"`kernels` must be one of {', '.join(KERNELS)}, not {kernels!r}")
     flat = flatten(graph).graph
+    for name, kind in flat.types.items():
+        if prod(kind.sizes or ()) > MOST_ELEMENTS:  # which no conforming graph has
+            raise EmitError(f"`{printable(cut(name, 60))}` has more elements than an int32_t can count")
     if kernels == "plain":
         layout = plain.lay_out(flat, accumulate)
     elif fold is not None:

@@ -4,7 +4,7 @@ import ctypes
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -40,7 +40,7 @@ class Kernels:
 
 
 def _runtime() -> str:
-    return files("sonnx.native").joinpath("runtime.c").read_text(encoding="utf-8")
+    return Path(__file__).with_name("runtime.c").read_text(encoding="utf-8")
 
 
 def kernels(program: Program) -> Kernels:

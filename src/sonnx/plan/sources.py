@@ -2,13 +2,16 @@
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
+import sonnx.operators
+
+_FOLDER = Path(sonnx.operators.__file__).parent
 _INCLUDE = re.compile(r'^#include "([\w/]+\.h)"$', re.MULTILINE)
 
 
 @cache
 def kernel_source(name: str) -> str:
     """A source under `operators/`, such as `onnx/clip/fast.c`, with our own headers written into it."""
-    text = files("sonnx.operators").joinpath(*name.split("/")).read_text(encoding="utf-8")
+    text = (_FOLDER / name).read_text(encoding="utf-8")
     return _INCLUDE.sub(lambda found: kernel_source(found[1]), text)

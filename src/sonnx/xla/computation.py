@@ -95,9 +95,10 @@ class Computation:
         """Execute the computation on one array for each parameter, and give its result.
 
         The engine "reference" applies the definitions: every bit is specified, or nothing is rounded where
-        the domain is "real". The engine "xla" compiles the computation with the real XLA (`sonnx[xla]`),
-        whose sums are taken in an order of its own and which flushes subnormal numbers; the other arguments
-        are not for it. Raises InputError where an array is not what a parameter takes.
+        the domain is "real"; "native", which has no kernels for XLA operations, does so too. The engine
+        "xla" compiles the computation with the real XLA (`sonnx[xla]`), whose sums are taken in an order of
+        its own and which flushes subnormal numbers; the other arguments are not for it. Raises InputError
+        where an array is not what a parameter takes.
         """
         settings = Settings(domain, accumulate, order, seed, memory)
         inputs = self._named(arrays)

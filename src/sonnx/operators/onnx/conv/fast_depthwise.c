@@ -43,16 +43,19 @@ INLINE void add_taps(const struct parameters *p, const struct channel *c, const 
 
 /* The same for kernels of 3 x 3: what one line of the input gives to several lines of Y is read once. Lines of
    the input come in their order, so each sum keeps its own. */
-INLINE void add_3x3(const int tall, const int stride, const SUM *const from[3], int64_t row, vector weights[9],
-                    vector *sums)
+INLINE void add_3x3(const int tall, const int stride, const SUM *from, int64_t row, int64_t phase,
+                    vector weights[9], vector *sums)
 {
     UNROLL
     for (int tap = 0; tap < 9; tap++) HOLD(weights[tap]);
     UNROLL
     for (int line = 0; line < (tall - 1) * stride + 3; line++) {
+        const SUM *const first = from + line * row, *const odd = first + phase;
         UNROLL
         for (int column = 0; column < 3; column++) {
-            const vector x = *(const volatile loose *)(from[column] + line * row);
+            /* At a stride of 2, columns 0 and 2 of the kernel meet neighbours in one phase, column 1 the other. */
+            const SUM *const at = stride == 1 ? first + column : column == 1 ? odd : first + column / 2;
+            const vector x = *(const volatile loose *)at;
             UNROLL
             for (int i = 0; i < tall; i++) {
                 const int tap = line - i * stride;
@@ -74,10 +77,9 @@ INLINE void add_3x3(const int tall, const int stride, const SUM *const from[3], 
 INLINE void lines(const struct parameters *p, const struct channel *c, const int tall, const int stride,
                   const SUM *from, TYPE *out)
 {
-    const int64_t width = p->out_width, row = p->row, whole = HALF ? 0 : width / LANES * LANES;
+    const int64_t width = p->out_width, row = p->row, phase = p->phase, whole = HALF ? 0 : width / LANES * LANES;
     const int clipped = p->clipped != 0;
     const struct bounds bounds = c->bounds;
-    const SUM *at[3] = {from, from + c->offsets[stride ? 1 : 0], from + c->offsets[stride ? 2 : 0]};
     vector weights[9], sums[4];
     UNROLL
     for (int tap = 0; tap < 9; tap++) weights[tap] = spread(stride ? c->weights[tap] : 0);
@@ -85,9 +87,9 @@ INLINE void lines(const struct parameters *p, const struct channel *c, const int
         UNROLL
         for (int i = 0; i < tall; i++) sums[i] = spread(c->bias);
         if (stride) {
-            add_3x3(tall, stride, at, row, weights, sums);
+            add_3x3(tall, stride, from + column, row, phase, weights, sums);
         } else {
-            add_taps(p, c, tall, at[0], sums);
+            add_taps(p, c, tall, from + column, sums);
         }
 #if HALF
         (void)clipped, (void)bounds;
@@ -106,8 +108,6 @@ INLINE void lines(const struct parameters *p, const struct channel *c, const int
             for (int i = 0; i < tall; i++) last[i] = sums[i];
             deliver(p, c, tall, last, least(LANES, width - column), out + column);
         }
-        UNROLL
-        for (int j = 0; j < 3; j++) at[j] += LANES;
     }
 }
 
@@ -154,7 +154,8 @@ void KERNEL(conv_depthwise)(const struct parameters *p, void *const *operands, i
         .bias = p->biased ? widened(((const TYPE *)operands[3])[channel]) : 0,
         .bounds = bounds_of(p, operands, 3 + p->biased),
     };
-    const int small = p->kernel_height == 3 && p->kernel_width == 3 && p->dilation_height == 1;
+    const int small = p->kernel_height == 3 && p->kernel_width == 3 && p->dilation_height == 1 &&
+                      p->dilation_width == 1 && p->stride_height == p->stride_width;
     for (int64_t tap = 0; tap < taps; tap++) weights[tap] = widened(given[tap]);
     for (int64_t line = 0; line < p->out_height; line += p->tiles) {
         const int64_t count = least(p->tiles, p->out_height - line), begin = line * p->stride_height;
