@@ -16,18 +16,22 @@ from bench.measure import Contestant, Timing, interleaved
 CACHE = "SONNX_CACHE_DIR"
 SINGLE = convolution("start", "Conv 3x3 8→8 16²", Convolution(3, 8, 8, 16, pad=1))
 SCRIPT = """
-import sys
+import sys, time
 import numpy as np
 import sonnx
 graph = sonnx.load(sys.argv[1])
 graph.check()
 inputs = {"X": np.ones((1, 8, 16, 16), np.float32)}
+begin = time.perf_counter()
 match sys.argv[2]:
     case "native":
         graph.compile()(inputs)
     case "reference":
         graph.run(inputs)
+print(time.perf_counter() - begin)
 """
+# Within the process, the time from a model that is checked to its first result.
+INSIDE = "native, filled cache, after the check"
 
 
 def starts(rounds: int) -> dict[str, Timing]:
@@ -43,23 +47,30 @@ def starts(rounds: int) -> dict[str, Timing]:
             shutil.rmtree(empty, ignore_errors=True)
             _process(path, "native", empty)()
 
-        return interleaved(
+        inside: list[float] = []
+
+        def cached() -> None:
+            inside.append(float(_process(path, "native", filled)()))
+
+        times = interleaved(
             {
                 "load and check": Contestant(_process(path, "nothing", filled)),
                 "reference": Contestant(_process(path, "reference", filled)),
-                "native, filled cache": Contestant(_process(path, "native", filled)),
+                "native, filled cache": Contestant(cached),
                 "native, empty cache": Contestant(compiled_anew),
             },
             rounds,
         )
+        return {**times, INSIDE: Timing.of(inside)}
 
 
-def _process(path: Path, engine: str, cache: Path) -> Callable[[], object]:
+def _process(path: Path, engine: str, cache: Path) -> Callable[[], str]:
     line = [sys.executable, "-c", SCRIPT, str(path), engine]
 
-    def run() -> object:
+    def run() -> str:
         cache.mkdir(mode=0o700, exist_ok=True)
-        return subprocess.run(line, check=True, env={**os.environ, CACHE: str(cache)})
+        environment = {**os.environ, CACHE: str(cache)}
+        return subprocess.run(line, check=True, env=environment, capture_output=True, text=True).stdout
 
     return run
 
@@ -77,5 +88,5 @@ def start_bars(times: dict[str, Timing]) -> list[Bar]:
             COMPILE_SECONDS,
             "s",
         ),
-        Bar("cached start, beyond loading and checking", warm - least["load and check"], CACHED_SECONDS, "s"),
+        Bar("cached start, beyond loading and checking", least[INSIDE], CACHED_SECONDS, "s"),
     ]
