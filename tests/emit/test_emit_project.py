@@ -43,6 +43,30 @@ for kernels in ("plain", "fast"):
 
 
 @needs_gcc
+def test_what_memory_held_before_is_in_no_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    # An image among the constants is padded beforehand, and its channels lie apart.
+    author = Author(np.random.default_rng(2))
+    x = author.constant(np.ones((1, 3, 5, 5), np.float32), "float")
+    attributes = {"strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1}
+    more: dict[str, Any] = {**attributes, "kernel_shape": (3, 3), "auto_pad": "NOTSET"}
+    author.node("Conv", [x, author.given_input("float", (20, 3, 3, 3))], "float", (1, 20, 5, 5), **more)
+    empty = np.empty
+
+    def project_on(byte: int) -> dict[str, bytes]:
+        def used(*shape: Any, **how: Any) -> Any:
+            array = empty(*shape, **how)
+            if array.dtype == np.uint8:
+                array[...] = byte
+            return array
+
+        with monkeypatch.context() as patch:
+            patch.setattr(np, "empty", used)
+            return files_of(author.finished(), kernels="fast")
+
+    assert project_on(0) == project_on(0xA5)
+
+
+@needs_gcc
 def test_two_processes_with_other_hashes_write_the_same_bytes() -> None:
     outputs = {
         subprocess.run(

@@ -14,8 +14,11 @@ _KEPT = 2
 
 
 def aligned(size: int) -> Array:
-    """So many bytes, beginning at a multiple of a cache line."""
-    raw = np.empty(size + ALIGNMENT, np.uint8)
+    """So many bytes, beginning at a multiple of a cache line; all zero, as kernels leave gaps unwritten.
+
+    A gap reaches no result, but what is emitted as C holds the gaps of constants too.
+    """
+    raw = np.zeros(size + ALIGNMENT, np.uint8)
     begin = -address(raw) % ALIGNMENT
     return raw[begin : begin + size]
 
