@@ -1,5 +1,6 @@
 """model.h and model.c: the entry point, the memory, one function per node."""
 
+from sonnx.emit import acsl
 from sonnx.emit.layout import Layout, Port, type_text
 from sonnx.emit.names import shown
 from sonnx.emit.template import fill, own
@@ -65,15 +66,21 @@ def source(layout: Layout, about: str) -> str:
     own_headers = ["model.h", "checks.h"]
     own_headers += ["kernels.h"] if layout.kernels else []
     own_headers += ["weights.h"] if layout.weights else []
-    parts = [
-        f"/* {about} */",
-        "\n".join(includes),
-        "\n".join(f'#include "{name}"' for name in own_headers),
+    code = [
         *(own(f"{name}.c").rstrip() for name in layout.helpers if not name.startswith("<")),
         _memory(layout),
         _pointers(layout),
         *(function.text for function in layout.functions),
         _run(layout),
+    ]
+    if layout.kernels is not None:  # contracts speak of the arrays of plain kernels
+        code = [acsl.without_annotations(text) for text in code]
+    parts = [
+        f"/* {about} */",
+        "\n".join(includes),
+        "\n".join(f'#include "{name}"' for name in own_headers),
+        acsl.declarations(layout.prefix, code),
+        *code,
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 from math import prod
 
+from sonnx.emit.acsl import same
 from sonnx.emit.errors import EmitError
 from sonnx.emit.layout import Function, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, shown, word
@@ -157,7 +158,8 @@ def function(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) 
     operands = (*draft.inputs.items(), *draft.outputs.items())
     names: dict[str, str | int] = {operand: arrays[name] for operand, name in operands if name in arrays}
     names |= {each.name: arrays[draft.own[each.name]] for each in draft.kernel.scratch}
-    names |= {"function": draft.function, "element": c_type(graph.types[made[0]], made[0]).spelled(begin)}
+    kind = c_type(graph.types[made[0]], made[0])
+    names |= {"function": draft.function, "element": kind.spelled(begin), "same": same(kind.name)}
     # Values may name operands themselves.
     values = {
         key: fill(value, names) if isinstance(value, str) else value

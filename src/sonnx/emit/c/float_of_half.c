@@ -1,4 +1,6 @@
 /* The value of a float16, which is exact in float. */
+/*@ assigns \nothing;
+    ensures same_float(\result, value_of_half(half)); */
 static float float_of_half(uint16_t half)
 {
     union {

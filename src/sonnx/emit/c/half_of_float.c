@@ -1,4 +1,6 @@
 /* The float16 nearest to a float, ties to even. */
+/*@ assigns \nothing;
+    ensures same_uint16_t(\result, nearest_half(value)); */
 static uint16_t half_of_float(float value)
 {
     union {

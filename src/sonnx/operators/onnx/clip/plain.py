@@ -9,10 +9,10 @@ from sonnx.model.plain import PlainKernel, PlainRequest
 def plain(request: PlainRequest) -> PlainKernel:
     """Float16 is compared as float, which holds all of its values; what is kept are its own bits."""
     limited = request.inputs["input"]
-    half = limited.dtype is DType.FLOAT16
+    half, count = limited.dtype is DType.FLOAT16, prod(limited.sizes or ())
     return PlainKernel(
         "onnx/clip/plain.c",
-        {"count": prod(limited.sizes or ())},
-        flags={"HALF": half},
+        {"count": count, "last": count - 1},
+        flags={"HALF": half, "FLOATING": limited.dtype in {DType.FLOAT, DType.DOUBLE}},
         helpers=("float_of_half",) if half else (),
     )

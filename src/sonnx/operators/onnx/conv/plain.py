@@ -11,6 +11,7 @@ from typing import Any
 from sonnx.model.dtype import DType
 from sonnx.model.plain import PlainKernel, PlainRequest, PlainScratch, place, position
 from sonnx.model.tensor_type import TensorType
+from sonnx.operators.onnx.conv.acsl import Arithmetic, Shapes, contract
 from sonnx.operators.onnx.conv.geometry import SPATIAL
 
 # The axes of the output: batch, channel, line, column.
@@ -32,12 +33,15 @@ def plain(request: PlainRequest) -> PlainKernel:
         "count": prod(Y),
         "parameters": ", ".join(f"int32_t {_AXES[axis]}" for axis in used) or "void",
         "arguments": ", ".join(place("t", Y, axis) for axis in used),
-        "read": "$padded" if copied else "$X" if terms else "",
         **_padding(X, padded, pads),
-        **_terms(attributes, padded, W, Y),
+        **_terms(attributes, W, Y),
         **_arithmetic(dtype, _bias(Y[1]) if biased else ""),
     }
+    read = _read(attributes, padded, bool(values["line"]), bool(values["column"]), copied)
+    values["x"] = read if terms else ""
     half, fused = dtype is DType.FLOAT16, attributes["accumulate"] == "fused"
+    arithmetic = Arithmetic(str(values["accumulator"]), fused, half)
+    values |= contract(Shapes(X, padded, W, Y), attributes, arithmetic, biased, copied)
     scratch = (PlainScratch("padded", dtype, prod(padded)),) if copied else ()
     flags = {
         "PADDED": copied,
@@ -75,26 +79,33 @@ def _padding(X: Sequence[int], padded: Sequence[int], pads: Sequence[int]) -> di
     }
 
 
-def _terms(
-    attributes: Mapping[str, Any], padded: Sequence[int], W: Sequence[int], Y: Sequence[int]
-) -> dict[str, str | int]:
-    """One term of the sum: the line and column that it reads, and where in the arrays that is."""
+def _terms(attributes: Mapping[str, Any], W: Sequence[int], Y: Sequence[int]) -> dict[str, str | int]:
+    """One term of the sum: the line and column that it reads, and where its weight lies."""
     line, column = (
         " + ".join(filter(None, [_steps(output, strides, Y[axis]), _steps(tap, dilations, W[axis])]))
         for output, tap, strides, dilations, axis in zip(
             "mn", "pq", attributes["strides"], attributes["dilations"], (2, 3), strict=True
         )
     )
-    channel = "ci" if attributes["group"] == 1 else "c"
     return {
         "group_channels": W[1],
         "kernel_lines": W[2],
         "kernel_columns": W[3],
         "line": line,
         "column": column,
-        "x": position(["b", channel, "i" if line else "", "j" if column else ""], padded),
         "w": position(["c", "ci", "p", "q"], W),
     }
+
+
+def _read(
+    attributes: Mapping[str, Any], padded: Sequence[int], line: bool, column: bool, copied: bool
+) -> str:
+    """The element that a term reads: of the image as it is, or of its padded copy."""
+    plane = ["b", "ci" if attributes["group"] == 1 else "c"]
+    at = ["i" if line else "", "j" if column else ""]
+    if copied:
+        return f"${{function}}_at({', '.join([position(plane, padded[:2]), *(index or '0' for index in at)])})"
+    return f"$X[{position([*plane, *at], padded)}]"
 
 
 def _bias(channels: int) -> str:

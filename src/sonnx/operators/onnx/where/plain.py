@@ -7,4 +7,5 @@ from sonnx.model.plain import PlainKernel, PlainRequest
 
 def plain(request: PlainRequest) -> PlainKernel:
     """Every element type is moved alike."""
-    return PlainKernel("onnx/where/plain.c", {"count": prod(request.outputs["output"].sizes or ())})
+    count = prod(request.outputs["output"].sizes or ())
+    return PlainKernel("onnx/where/plain.c", {"count": count, "last": count - 1})
