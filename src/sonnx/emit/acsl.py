@@ -1,4 +1,4 @@
-"""ACSL in emitted C: what contracts speak of, declared where a project uses it, and the contract of the entry.
+"""ACSL in emitted C: what contracts speak of, declared where it is used, and the contract of the entry.
 
 IEEE operations are declared here and given their meaning by the driver with which proofs are made; ACSL's own
 operators on floats are those of the reals.
@@ -6,6 +6,11 @@ operators on floats are those of the reals.
 
 import re
 from collections.abc import Sequence
+from itertools import combinations
+from math import prod
+
+from sonnx.emit.layout import Layout, Port
+from sonnx.emit.types import c_type
 
 _REALS = ("float", "double")
 _WHOLE = ("int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t")
@@ -33,6 +38,7 @@ _FUSED = """\
 extern {real} {name}({real} x, {real} y, {real} z);
 #endif"""
 _FMA = {"float": "fmaf", "double": "fma"}
+NOTHING = "\\nothing"
 _ANNOTATION = re.compile(r"^[ \t]*(?:/\*@.*?\*/|//@[^\n]*)\n", re.MULTILINE | re.DOTALL)
 
 
@@ -47,7 +53,9 @@ def declarations(begin: str, texts: Sequence[str]) -> str:
     parts = []
     if axioms:
         inner = "\n      ".join(axioms)
-        comment = "/* Operations of IEEE 754 as functions, and what it is to be the same number, bit for bit. */"
+        comment = (
+            "/* Operations of IEEE 754 as functions, and what it is to be the same number, bit for bit. */"
+        )
         parts.append(f"{comment}\n/*@ axiomatic Ieee {{\n      {inner}\n    }} */")
     same = [f"predicate same_{name}({name} a, {name} b) = a == b;" for name in _WHOLE]
     same += [
@@ -68,3 +76,69 @@ def without_annotations(text: str) -> str:
 def same(name: str) -> str:
     """The predicate that two elements of a C type are one and the same."""
     return f"same_{name.removeprefix('struct ')}"
+
+
+def entry(layout: Layout) -> list[str]:
+    """The contract of the entry point: which memory it needs and writes, and that it hands over the results.
+
+    What is in them is said by the contracts of the nodes, in the order of the calls.
+    """
+    filled = [port for port in layout.outputs if port.elements]
+    clauses = [f"requires \\valid_read({_whole(port, ' + ')});" for port in layout.inputs if port.elements]
+    clauses += [f"requires \\valid({_whole(port, ' + ')});" for port in filled]
+    clauses += [
+        f"requires \\separated({_whole(one, ' + ')}, {_whole(other, ' + ')});"
+        for one, other in combinations(filled, 2)
+    ]
+    sizes = enumerate(layout.memory.slots.sizes)
+    written = [f"buffer_{number}[0 .. {elements - 1}]" for number, (_, elements) in sizes]
+    written += [_whole(port) for port in filled]
+    clauses.append(f"assigns {', '.join(written) or NOTHING};")
+    if layout.loaded:
+        clauses.append(f"ensures \\result == ({layout.prefix}_loaded ? 0 : 1);")
+    done = "\\result == 0 ==> " if layout.loaded else ""
+    for port in filled:
+        made = f"{layout.arrays[port.tensor]}[k]"
+        clauses.append(
+            f"ensures {done}{_equal(port.kind.name, port.elements, f'{port.parameter}[k]', made)};"
+        )
+    return ["/*@ " + "\n    ".join(clauses) + " */"]
+
+
+def _whole(port: Port, joint: str = "") -> str:
+    """All elements of a parameter: as a set of places, or, joined by a sum, of addresses."""
+    places = f"0 .. {port.elements - 1}"
+    return f"{port.parameter}{joint}({places})" if joint else f"{port.parameter}[{places}]"
+
+
+def steps(layout: Layout) -> list[str]:
+    """The calls of all nodes; before each, that what it reads is still what was made for it.
+
+    Tensors share arrays: an assertion fails where one was overwritten before its last use.
+    """
+    inputs = {port.tensor for port in layout.inputs}
+    made = dict.fromkeys(inputs, "given")
+    lines = ["    //@ ghost given: ;"] if inputs else []
+    for function in layout.functions:
+        reads = {name for _, node in function.nodes for name in node.inputs if name}
+        lines += _kept(layout, reads, made)
+        label = f"after_{function.nodes[-1][0]}"
+        lines += [f"    {function.name}();", f"    //@ ghost {label}: ;"]
+        made |= dict.fromkeys(function.makes, label)
+    return lines + _kept(layout, {port.tensor for port in layout.outputs}, made)
+
+
+def _kept(layout: Layout, names: set[str], made: dict[str, str]) -> list[str]:
+    found = []
+    for name in sorted(names & made.keys() & layout.arrays.keys()):
+        kind, array = layout.graph.types[name], layout.arrays[name]
+        elements = prod(kind.sizes or ())
+        if elements:
+            then = f"\\at({array}[k], {made[name]})"
+            text = _equal(c_type(kind, name).name, elements, f"{array}[k]", then)
+            found.append(f"    //@ assert kept: {text};")
+    return found
+
+
+def _equal(kind: str, elements: int, one: str, other: str) -> str:
+    return f"\\forall integer k; 0 <= k < {elements} ==> {same(kind)}({one}, {other})"

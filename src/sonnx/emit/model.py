@@ -71,6 +71,7 @@ def source(layout: Layout, about: str) -> str:
         _memory(layout),
         _pointers(layout),
         *(function.text for function in layout.functions),
+        *_copies(layout),
         _run(layout),
     ]
     if layout.kernels is not None:  # contracts speak of the arrays of plain kernels
@@ -114,34 +115,53 @@ def _pointer(port: Port, begin: str) -> str:
     return f"{port.kind.spelled(begin)} *caller_{port.parameter}"
 
 
+def _copies(layout: Layout) -> list[str]:
+    """The functions that copy what the caller gives, and what the caller wants."""
+    inward = [] if layout.kernels is not None else layout.inputs
+    found = [
+        _copy(layout, port, layout.arrays[port.tensor], port.parameter) for port in inward if port.elements
+    ]
+    return found + [
+        _copy(layout, port, port.parameter, layout.arrays[port.tensor])
+        for port in layout.outputs
+        if port.elements and not _in_place(layout, port)
+    ]
+
+
+def _copy(layout: Layout, port: Port, to: str, source: str) -> str:
+    values: dict[str, str | int] = {
+        "parameter": port.parameter,
+        "declared": ("const " if source == port.parameter else "") + declared(port, layout.prefix),
+        "valid": "valid_read" if source == port.parameter else "valid",
+        "to": to,
+        "source": source,
+        "count": port.elements,
+        "last": port.elements - 1,
+        "same": acsl.same(port.kind.name),
+    }
+    return fill(own("copy.c"), values).rstrip()
+
+
+def _in_place(layout: Layout, port: Port) -> bool:
+    return layout.arrays.get(port.tensor) == f"caller_{port.parameter}"
+
+
 def _run(layout: Layout) -> str:
-    lines = [f"{result(layout)} {layout.prefix}_run({parameters(layout)})", "{"]
+    lines = [*acsl.entry(layout), f"{result(layout)} {layout.prefix}_run({parameters(layout)})", "{"]
     if layout.loaded:
         lines += [f"    if (!{layout.prefix}_loaded) {{", "        return 1;", "    }"]
-    in_place = layout.kernels is not None
-    for port in layout.inputs:
-        lines += _taken(port) if in_place else _copied(layout, port, inward=True)
-    if in_place:
-        lines += [line for port in layout.outputs for line in _taken(port)]
-    lines += [f"    {function.name}();" for function in layout.functions]
-    for port in layout.outputs:
-        if layout.arrays.get(port.tensor) != f"caller_{port.parameter}":
-            lines += _copied(layout, port, inward=False)
+    if layout.kernels is not None:
+        lines += [f"    caller_{port.parameter} = {port.parameter};" for port in layout.inputs]
+        lines += [f"    caller_{port.parameter} = {port.parameter};" for port in layout.outputs]
+    else:
+        lines += [_copied(port) for port in layout.inputs]
+    lines += acsl.steps(layout)
+    lines += [_copied(port) for port in layout.outputs if not _in_place(layout, port)]
     return "\n".join([*lines, *(["    return 0;"] if layout.loaded else []), "}"])
 
 
-def _taken(port: Port) -> list[str]:
-    return [f"    caller_{port.parameter} = {port.parameter};"]
-
-
-def _copied(layout: Layout, port: Port, *, inward: bool) -> list[str]:
-    """The loop that copies what the caller gives, or wants; with nothing to copy, the parameter is idle."""
-    if port.elements == 0:
-        return [f"    (void){port.parameter};"]
-    pair = layout.arrays[port.tensor], port.parameter
-    to, source = pair if inward else pair[::-1]
-    return [
-        f"    for (int32_t i = 0; i < {port.elements}; i++) {{",
-        f"        {to}[i] = {source}[i];",
-        "    }",
-    ]
+def _copied(port: Port) -> str:
+    """The call that copies; with nothing to copy, the parameter is idle."""
+    return (
+        f"    copy_{port.parameter}({port.parameter});" if port.elements else f"    (void){port.parameter};"
+    )

@@ -1,7 +1,8 @@
 """What the contract of Conv's plain C says: the definition in full, term by term, on the sizes of one node.
 
-It is a witness of its own. The C leaves out what is always 0; this does not, and mirrors `meaning`: position
-m·stride + tap·dilation − pad of the image, weights [c, ci, p, q], the sum from the bias on (D-CONV-5, D-CONV-6).
+It is a witness of its own. The C leaves out what is always 0; this does not, and mirrors `meaning`: the
+image at m·stride + tap·dilation less the padding, weights [c, ci, p, q], the sum from the bias on (D-CONV-5,
+D-CONV-6).
 """
 
 from collections.abc import Mapping, Sequence
@@ -110,7 +111,9 @@ def _operand(
     channel = "ci" if attributes["group"] == 1 else f"({c} + ci)"
     (s0, s1), (d0, d1) = attributes["strides"], attributes["dilations"]
     before, left = attributes["pads"][:2]
-    image = f"{b} * {shapes.X[1]} + {channel}, {m} * {s0} + p * {d0} - {before}, {n} * {s1} + {q} * {d1} - {left}"
+    image = (
+        f"{b} * {shapes.X[1]} + {channel}, {m} * {s0} + p * {d0} - {before}, {n} * {s1} + {q} * {d1} - {left}"
+    )
     return arithmetic.value("${function}_x(" + image + ")")
 
 
