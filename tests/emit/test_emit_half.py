@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.emit.support import STRICT, needs_gcc
 
-from sonnx.emit.template import own
+from sonnx.emit.template import shared
 
 pytestmark = needs_gcc
 
@@ -31,7 +31,7 @@ void narrow(const float *from, uint16_t *to, int32_t count)
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("half")
-    text = f"#include <stdint.h>\n{own('float_of_half.c')}\n{own('half_of_float.c')}\n{WRAPPER}"
+    text = f"#include <stdint.h>\n{shared('float_of_half.c')}\n{shared('half_of_float.c')}\n{WRAPPER}"
     (folder / "half.c").write_text(text, encoding="utf-8")
     command = (
         f"gcc -std=c99 {STRICT} -O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error -shared -fPIC"

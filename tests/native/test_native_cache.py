@@ -15,8 +15,9 @@ from types import SimpleNamespace
 import pytest
 
 from sonnx.native import cache
-from sonnx.native.cache import cache_folder, cache_problem, compile_all, library
+from sonnx.native.cache import cache_problem, compile_all, library
 from sonnx.native.compiler import FLAGS, Compiler, CompilerError, find_compiler
+from sonnx.storage import cache_folder, write_whole
 
 SOURCE = "int answer(void);\nint answer(void) { return ANSWER; }\n"
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
@@ -441,14 +442,14 @@ def test_where_kept_files_cannot_be_loaded_a_temporary_one_is(
 
 
 def test_a_full_disk_does_no_harm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = cache._write
+    write = write_whole
 
     def full(target: Path, content: bytes) -> None:
         if target.is_relative_to(folder):
             raise OSError("No space left on device")
         write(target, content)
 
-    monkeypatch.setattr(cache, "_write", full)
+    monkeypatch.setattr(cache, "write_whole", full)
     assert answer(5) == 5
     assert kept(folder) == []
 
@@ -456,7 +457,7 @@ def test_a_full_disk_does_no_harm(folder: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_file_that_cannot_be_put_in_place_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "place" / "target").mkdir(parents=True)
     with pytest.raises(OSError, match="target"):
-        cache._write(tmp_path / "place" / "target", b"content")
+        write_whole(tmp_path / "place" / "target", b"content")
     assert [path.name for path in (tmp_path / "place").iterdir()] == ["target"]
 
 

@@ -277,6 +277,43 @@ def emit(model: Path, memory: int | None, **options: Any) -> None:
     sys.exit(emit_model(model, EmitOptions(memory=memory, **options)))
 
 
+@main.command(short_help="Prove the theories of the operators, or an emitted project.")
+@click.argument("names", nargs=-1, metavar="[DIR | NAME...]")
+@click.option("--operators", is_flag=True, help="Prove the theories of all operators, or those named.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="The report for people, or for scripts.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write the report to FILE instead of printing it.")
+@click.option("--junit", metavar="FILE", help="Write the goals to FILE as JUnit XML too.")
+@click.option("--jobs", type=click.IntRange(1, 256), metavar="N", help="Provers at once (all processors).")
+@click.option(
+    "--timeout",
+    type=click.IntRange(1, 3600),
+    default=10,
+    show_default=True,
+    metavar="SECONDS",
+    help="The longest that one prover may take for one goal.",
+)
+@click.option("--no-cache", is_flag=True, help="Prove everything anew, and remember nothing.")
+def prove(names: tuple[str, ...], operators: bool, no_cache: bool, **options: Any) -> None:
+    """Prove the C in DIR, written by `sonnx emit`, or with --operators the theories of the operators.
+
+    Every goal is given to one prover after the other; what is proved is remembered. Exits with 0 if all goals
+    are proved and no contradiction is found, 1 if not, 2 if nothing could be tried, such as without the
+    tools: why3, frama-c, z3 and cvc4.
+    """
+    from sonnx.cli.proving import ProveOptions, prove_asked  # noqa: PLC0415  see above
+
+    if not operators and len(names) != 1:
+        raise click.UsageError("name one folder, or say --operators")
+    sys.exit(prove_asked(ProveOptions(operators=operators, names=names, cache=not no_cache, **options)))
+
+
 @main.command()
 @_MODEL
 @click.option(

@@ -3,7 +3,7 @@
 from sonnx.emit import acsl
 from sonnx.emit.layout import Layout, Port, type_text
 from sonnx.emit.names import shown
-from sonnx.emit.template import fill, own
+from sonnx.emit.template import fill, own, shared
 from sonnx.emit.types import C_NAMES
 
 _COMPLEX = {"struct complex64": "float", "struct complex128": "double"}
@@ -67,7 +67,7 @@ def source(layout: Layout, about: str) -> str:
     own_headers += ["kernels.h"] if layout.kernels else []
     own_headers += ["weights.h"] if layout.weights else []
     code = [
-        *(own(f"{name}.c").rstrip() for name in layout.helpers if not name.startswith("<")),
+        *(shared(f"{name}.c").rstrip() for name in layout.helpers if not name.startswith("<")),
         _memory(layout),
         _pointers(layout),
         *(function.text for function in layout.functions),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from string import Template
 
@@ -12,6 +13,11 @@ _HERE = Path(__file__).parent / "c"
 def own(name: str) -> str:
     """A template of the emitter itself."""
     return (_HERE / name).read_text(encoding="utf-8")
+
+
+def shared(name: str) -> str:
+    """C that several operators need, as it is."""
+    return (files("sonnx.operators") / "shared" / name).read_text(encoding="utf-8")
 
 
 def fill(text: str, values: Mapping[str, str | int], flags: Mapping[str, bool] | None = None) -> str:

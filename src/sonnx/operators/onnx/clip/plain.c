@@ -8,7 +8,7 @@
       \let below = \lt_float(value_of_half(x), value_of_half(low));
       \let above = \lt_float(value_of_half(high), value_of_half(x));
       \let unordered = \is_NaN(value_of_half(x));
-//else
+//end
 //if FLOATING
       \let bounded_below = !\is_NaN(low);
       \let bounded_above = !\is_NaN(high);
@@ -16,21 +16,20 @@
       \let below = \lt_$element(x, low);
       \let above = \lt_$element(high, x);
       \let unordered = \is_NaN(x);
-//else
-      \let bounded_below = \true;
-      \let bounded_above = \true;
-      \let crossed = high < low;
-      \let below = x < low;
-      \let above = high < x;
-      \let unordered = \false;
 //end
-//end
+//if UNORDERED
       (unordered ==> $same(y, x)) &&
       (!unordered && bounded_below && bounded_above && crossed ==> $same(y, high)) &&
       (!unordered && !(bounded_below && bounded_above && crossed) && bounded_below && below ==> $same(y, low)) &&
       (!unordered && !(bounded_below && below) && bounded_above && above ==> $same(y, high)) &&
       (!unordered && !(bounded_below && below) && !(bounded_above && above) &&
         !(bounded_below && bounded_above && crossed) ==> $same(y, x));
+//else
+      (high < low ==> $same(y, high)) &&
+      (low <= high && x < low ==> $same(y, low)) &&
+      (low <= high && high < x ==> $same(y, high)) &&
+      (low <= high && low <= x <= high ==> $same(y, x));
+//end
  */
 /* Two comparisons in this order are the definition on every bit (D-CLIP-1): a NaN compares false, and zeros of both
    signs compare equal (D-CLIP-2). */

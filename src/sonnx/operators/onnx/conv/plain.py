@@ -104,7 +104,9 @@ def _read(
     plane = ["b", "ci" if attributes["group"] == 1 else "c"]
     at = ["i" if line else "", "j" if column else ""]
     if copied:
-        return f"${{function}}_at({', '.join([position(plane, padded[:2]), *(index or '0' for index in at)])})"
+        return (
+            f"${{function}}_at({', '.join([position(plane, padded[:2]), *(index or '0' for index in at)])})"
+        )
     return f"$X[{position([*plane, *at], padded)}]"
 
 

@@ -1,0 +1,126 @@
+"""What `sonnx prove` does. Nothing that comes from outside is printed raw."""
+
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from sonnx import __version__
+from sonnx.cli.models import is_same_file, say_findings
+from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say
+from sonnx.load.whole_file import whole_file
+from sonnx.prove.result import Proofs
+from sonnx.prove.running import Options, Watch
+from sonnx.prove.theories import prove_theories
+from sonnx.prove.tools import ToolsMissingError
+from sonnx.report.proofs import proofs_json, proofs_junit, proofs_text, verdict
+from sonnx.report.text import cut, printable
+
+_LONGEST_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class ProveOptions:
+    """What `sonnx prove` was asked for: operators by name (all without one), or an emitted project."""
+
+    operators: bool
+    names: Sequence[str]
+    form: Literal["text", "json"]
+    output: str | None
+    junit: str | None
+    jobs: int | None
+    timeout: int
+    cache: bool
+
+
+def prove_asked(options: ProveOptions) -> int:
+    """Prove theories or a project, and print or write the report."""
+    problem = _unfit(options)
+    if problem:
+        return fail(problem)
+    # Whoever ends this process means the provers as well, which have process groups of their own.
+    signal.signal(signal.SIGTERM, _ended)
+    try:
+        with _watched() as watch:
+            proofs = _proofs(options, watch)
+    except (ToolsMissingError, ValueError) as error:
+        return fail(str(error))
+    except OSError as error:
+        return fail(f"nothing could be proved: {error.filename or 'the system'}: {error.strerror}")
+    report = proofs_json(proofs, __version__) if options.form == "json" else proofs_text(proofs)
+    return _deliver(proofs, report.rstrip("\n"), options)
+
+
+def _ended(number: int, _: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+def _proofs(options: ProveOptions, watch: Watch) -> Proofs:
+    how = Options(seconds=options.timeout, jobs=options.jobs, cache=options.cache)
+    if options.operators:
+        return prove_theories(options.names, options=how, watch=watch)
+    from sonnx.prove.projects import prove_project  # noqa: PLC0415  theories need nothing of it
+
+    return prove_project(Path(options.names[0]), options=how, watch=watch)
+
+
+def _unfit(options: ProveOptions) -> str:
+    """Why nothing can be done with what was asked for; nothing where something can."""
+    if not options.operators and not Path(options.names[0]).is_dir():
+        return f"{options.names[0]} is no folder; `sonnx emit` writes one, or say --operators"
+    if options.junit == "-":
+        return "--junit takes the name of a file"
+    if options.junit is not None and options.output not in (None, "-"):
+        same = is_same_file(str(options.output), Path(options.junit))
+        if same or Path(str(options.output)).absolute() == Path(options.junit).absolute():
+            return f"{options.output} cannot be both the report and the JUnit file"
+    for path in (options.output, options.junit):
+        if path not in (None, "-") and not Path(str(path)).absolute().parent.is_dir():
+            return f"{path}: cannot be written: there is no such folder"
+    return ""
+
+
+@contextmanager
+def _watched() -> Iterator[Watch]:
+    """A bar that shows how many jobs are done, where somebody looks."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("proving", total=None)
+
+        def advance(done: int, total: int, name: str) -> None:
+            shown = escape(printable(cut(name, _LONGEST_SHOWN)))
+            progress.update(task, completed=done, total=total, description=f"proving {shown}".rstrip())
+
+        yield advance
+
+
+def _deliver(proofs: Proofs, report: str, options: ProveOptions) -> int:
+    """Write what is to be written, print what is to be printed; answers the exit code."""
+    output = "-" if options.output is None else options.output
+    wanted = [] if output == "-" else [(output, f"{report}\n")]
+    wanted += [(options.junit, proofs_junit(proofs))] if options.junit else []
+    for path, text in wanted:
+        try:
+            with whole_file(path) as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            return fail(f"{path}: cannot be written: {error.strerror}")
+    if output == "-":
+        say_findings(report)
+    else:
+        say(printable(verdict(proofs)))
+    return CONFORMS if proofs.good else FINDINGS

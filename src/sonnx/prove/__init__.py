@@ -1,0 +1,1 @@
+"""Proofs by machine: the theories of the operators by Why3, emitted C by Frama-C."""

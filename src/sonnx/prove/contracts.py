@@ -1,0 +1,62 @@
+"""Reads annotations of emitted C: that every function has a contract, and none takes things for granted."""
+
+import re
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+
+_ANNOTATION = re.compile(r"/\*@(.*?)\*/|//@([^\n]*)", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*")
+# A function as the emitter writes it: its contract, then its head on one line, then the body.
+_FUNCTION = re.compile(r"/\*@((?:(?!\*/).)*)\*/\n(?:static )?[\w ]*?\*?(\w+)\([^\n;]*\)\n\{", re.DOTALL)
+# What ACSL has for assuming instead of proving, or what no emitted annotation has.
+_LOOPHOLES = re.compile(
+    r"\b(axiom|admit|inductive|lemma|invariant(?=\s+\w+\s*:)|model|volatile|import|terminates|decreases"
+    r"|behavior|assumes|breaks|continues|returns|exits|calls|extended)\b|\\false"
+)
+_GHOST = re.compile(r"\bghost\b(?!\s+\w+\s*:\s*;\s*$)")
+_DECLARED = re.compile(r"axiomatic\s+(\w+)\s*\{(.*)\}", re.DOTALL)
+_OPERATION = re.compile(
+    r"predicate same_(float|double)\(\1 a, \1 b\)"
+    r"|logic (float|double) (?:sum|product)_\2\(\2 a, \2 b\)"
+    r"|logic (float|double) fused_\3\(\3 a, \3 b, \3 c\)"
+    r"|logic float value_of_half\(uint16_t half\)"
+    r"|logic uint16_t nearest_half\(float value\)"
+)
+# Functions whose contract stands without proof, where they are written as the package has them.
+ASSUMED: Mapping[str, str] = {
+    "float_of_half": "the value of a float16 is what `value_of_half` names; tested on all 65,536 values",
+    "half_of_float": "the nearest float16 is what `nearest_half` names; tested on every boundary between two",
+}
+
+
+def loopholes(text: str) -> Iterator[tuple[int, str]]:
+    """The lines and words by which annotations would take something for granted."""
+    for found in _ANNOTATION.finditer(text):
+        inner = _COMMENT.sub("", found[1] if found[1] is not None else found[2])
+        line = text.count("\n", 0, found.start()) + 1
+        yield from ((line, word[0]) for word in _LOOPHOLES.finditer(inner))
+        yield from ((line, "ghost") for _ in _GHOST.finditer(inner.strip()))
+        declared = _DECLARED.search(inner)
+        if declared:
+            parts = [" ".join(part.split()) for part in declared[2].split(";")]
+            yield from ((line, part) for part in parts if part and not _OPERATION.fullmatch(part))
+
+
+def contracts(text: str) -> dict[str, str]:
+    """The contract of every function that is defined and has one."""
+    return {found[2]: " ".join(_COMMENT.sub("", found[1]).split()) for found in _FUNCTION.finditer(text)}
+
+
+def is_contract(text: str) -> bool:
+    """Whether a contract says what is written and what holds then; who writes nothing need not ensure."""
+    return "assigns " in text and ("ensures " in text or text == "assigns \\nothing;")
+
+
+def assumed(text: str) -> dict[str, str]:
+    """The functions whose contract stands without proof, and why; only if they are ours, word for word."""
+    shared = files("sonnx.operators") / "shared"
+    return {
+        name: reason
+        for name, reason in ASSUMED.items()
+        if (shared / f"{name}.c").read_text(encoding="utf-8").rstrip() in text
+    }

@@ -1,0 +1,168 @@
+"""Proves an emitted project: every function by WP, the whole by Eva."""
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from time import monotonic
+
+from sonnx.prove import eva, wp
+from sonnx.prove.configuration import Configuration, write_configuration
+from sonnx.prove.contracts import assumed, contracts, is_contract, loopholes
+from sonnx.prove.keeping import keep, kept, key_of
+from sonnx.prove.result import Goal, Proofs
+from sonnx.prove.running import Job, Options, Watch, run_jobs
+from sonnx.prove.tools import ALL_TOOLS, Tools, ToolsMissingError, find_tools
+
+_NEEDED = ("model.c", "model.h", "checks.h")
+_PERHAPS = ("weights.h", "weights.c")
+_MOST_BYTES = 64 * 2**20
+_PROVERS = ("cvc4nofp", "z3nofp", "z3new")
+_MODEL = (
+    "arithmetic rounds to nearest, ties to even, without excess precision or contraction (checks.h and the "
+    "Makefile refuse other builds); there is one NaN; the caller's arrays are not the project's static ones"
+)
+
+
+def prove_project(
+    folder: Path,
+    *,
+    options: Options | None = None,
+    tools: Tools | None = None,
+    watch: Watch | None = None,
+) -> Proofs:
+    """Prove the C that `sonnx emit --kernels plain` wrote into a folder; nothing in it is changed.
+
+    Raises ToolsMissingError, and ValueError where the folder holds no such project.
+    """
+    began = monotonic()
+    texts = read_project(folder)
+    found = tools or find_tools(ALL_TOOLS)
+    if found.frama_c is None:
+        raise ToolsMissingError("projects need Frama-C")
+    subject = Path(os.path.realpath(folder)).name
+    trusted = assumed(texts["model.c"])
+    with tempfile.TemporaryDirectory(prefix="sonnx-", ignore_cleanup_errors=True) as name:
+        place = Path(name)
+        configuration = write_configuration(place, found)
+        for file, text in {**texts, **driver_files()}.items():
+            (place / file).write_text(text, encoding="utf-8")
+        provers = [each for each in _PROVERS if each in configuration.provers]
+        environment = wp.program_environment(configuration.environment)
+        frama = wp.Frama(found.frama_c.path, place, environment, provers, subject)
+        goals = _said(subject, texts["model.c"])
+        goals += _Campaign(frama, texts, options or Options(), configuration, watch).run(trusted)
+    assumptions = [_MODEL, *(f"{function}: {reason}" for function, reason in trusted.items())]
+    if "fused_" in texts["model.c"]:
+        assumptions.append("fmaf and fma of the C library round once, as IEEE 754 says")
+    assumptions.append(f"Eva: {eva.STATED}")
+    return Proofs(tuple(goals), found.versions, monotonic() - began, tuple(assumptions))
+
+
+def read_project(folder: Path) -> dict[str, str]:
+    """The sources of a project of plain kernels; raises ValueError where it is none."""
+    if (folder / "kernels.h").exists():
+        raise ValueError(f"{folder} has fast kernels, which carry no contracts; emit it with --kernels plain")
+    missing = [name for name in _NEEDED if not (folder / name).is_file()]
+    if missing:
+        raise ValueError(f"{folder} is no project that sonnx emit wrote: there is no {missing[0]}")
+    names = [*_NEEDED, *(name for name in _PERHAPS if (folder / name).is_file())]
+    texts = {}
+    for name in names:
+        content = (folder / name).read_bytes()
+        if len(content) > _MOST_BYTES or not content.isascii():
+            raise ValueError(f"{folder / name} is not what sonnx emit writes: too large, or not ASCII")
+        texts[name] = content.decode("ascii")
+    return texts
+
+
+def driver_files() -> dict[str, str]:
+    """The driver that gives IEEE operations their meaning, and the theory that it names."""
+    folder = files("sonnx.prove") / "acsl"
+    return {name: (folder / name).read_text(encoding="utf-8") for name in (wp.DRIVER, "ieee.mlw")}
+
+
+def _said(subject: str, text: str) -> list[Goal]:
+    """That the annotations take nothing for granted: a goal that was looked at, not proved by a prover."""
+    name = "annotations take nothing for granted"
+    return [
+        Goal(subject, "", f"{name}: {word}", "failed", place=f"{subject}/model.c:{line}")
+        for line, word in loopholes(text)
+    ]
+
+
+class _Campaign:
+    """One run over a project, in a folder that is its own."""
+
+    def __init__(
+        self,
+        frama: wp.Frama,
+        texts: Mapping[str, str],
+        options: Options,
+        configuration: Configuration,
+        watch: Watch | None,
+    ) -> None:
+        self._frama, self._texts, self._options = frama, texts, options
+        self._identity, self._watch = configuration.identity, watch
+
+    def run(self, trusted: Mapping[str, str]) -> list[Goal]:
+        """The goals of all functions, and that of the whole."""
+        names = wp.defined_functions(self._frama)
+        said = contracts(self._texts["model.c"])
+        goals = [
+            self._bare(name) for name in names if name not in trusted and not is_contract(said.get(name, ""))
+        ]
+        jobs = [
+            Job(
+                name,
+                partial(
+                    self._kept, name, partial(wp.prove_function, self._frama, name, self._options.seconds)
+                ),
+            )
+            for name in names
+            if name not in trusted
+        ]
+        sources = [name for name in ("model.c", "weights.c") if name in self._texts]
+        whole = partial(eva.analyse, self._frama, self._texts["model.h"], sources)
+        # It takes longest, so it begins first.
+        jobs.insert(0, Job("the whole program", partial(self._kept, "", whole)))
+        for found in run_jobs(jobs, self._options.jobs, self._watch):
+            goals += found
+        return goals
+
+    def _bare(self, function: str) -> Goal:
+        return Goal(
+            self._frama.subject,
+            function,
+            "there is a contract",
+            "failed",
+            detail="it must say what is assigned and what is ensured",
+            place=f"{self._frama.subject}/model.c",
+        )
+
+    def _kept(self, function: str, prove: Callable[[], list[Goal]]) -> list[Goal]:
+        """What an earlier run has found for the same texts and tools, or what is found now."""
+        identity = (
+            function,
+            self._frama.subject,
+            self._identity,
+            self._options.seconds,
+            _frama_identity(self._frama),
+        )
+        # Only the whole program depends on the weights' values.
+        used = {name: text for name, text in self._texts.items() if not function or name != "weights.c"}
+        key = key_of(identity, {**used, **driver_files()})
+        found = kept(key) if self._options.cache else None
+        if found is not None:
+            return list(found)
+        goals = prove()
+        if self._options.cache:
+            keep(key, goals)
+        return goals
+
+
+def _frama_identity(frama: wp.Frama) -> str:
+    return sha256(repr((frama.program.stat().st_size, list(frama.provers))).encode()).hexdigest()

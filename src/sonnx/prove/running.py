@@ -1,0 +1,211 @@
+"""Runs tools, whatever they do: fail, hang, print without end; and many jobs side by side."""
+
+import os
+import selectors
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from threading import Event, Lock
+from time import monotonic
+from typing import Generic, TypeVar
+
+_MOST_OUTPUT = 32 * 2**20
+_CHUNK = 65536
+
+T = TypeVar("T")
+# How many jobs have ended, of how many, and the name of the last.
+Watch = Callable[[int, int, str], None]
+
+
+DEFAULT_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to prove: the longest time for one goal and one prover, how many at once, whether to remember.
+
+    `patience` is for how many seconds more a prover may keep still before it is given up.
+    """
+
+    seconds: int = DEFAULT_SECONDS
+    jobs: int | None = None
+    cache: bool = True
+    patience: float = 30.0
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a tool did: its exit code, below 0 for a signal, and what it printed.
+
+    Where it had to be stopped, `stopped` says why, and what it printed until then is not all.
+    """
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+    stopped: str = ""
+
+    @property
+    def how(self) -> str:
+        """How it ended, in words; nothing where all went well."""
+        if self.stopped:
+            return self.stopped
+        if self.code < 0:
+            return f"ended by signal {-self.code}"
+        return f"exit code {self.code}" if self.code else ""
+
+
+def run_tool(
+    command: Sequence[str | Path],
+    *,
+    seconds: float,
+    folder: Path,
+    silence: float = inf,
+    environment: Mapping[str, str] | None = None,
+    most: int = _MOST_OUTPUT,
+) -> Ran:
+    """Run a tool in a folder, in a process group of its own, of which nothing is left running.
+
+    It is stopped when its time is over, it has printed nothing for `silence` seconds, or more than `most`
+    bytes. `environment` is added to that of this process. Raises OSError where it cannot be started.
+    """
+    began = monotonic()
+    added = {"LC_ALL": "C", "TMPDIR": os.fspath(folder), **(environment or {})}
+    with _started([os.fspath(word) for word in command], folder, os.environ | added) as process:
+        out, err, stopped = _listen(process, _Limits(seconds, silence, most))
+        if stopped:
+            _stop(process)
+        code = process.wait()
+    texts = out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+    return Ran(code, *texts, seconds=monotonic() - began, stopped=stopped)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    seconds: float
+    silence: float
+    most: int
+
+
+def _listen(process: subprocess.Popen[bytes], limits: _Limits) -> tuple[bytes, bytes, str]:
+    """Collect what a process prints until it has ended; or say why it must be stopped."""
+    out, err = bytearray(), bytearray()
+    late = f"did not end within {limits.seconds:g} seconds and was stopped"
+    deadline = monotonic() + limits.seconds
+    with selectors.DefaultSelector() as selector:
+        for stream, part in ((process.stdout, out), (process.stderr, err)):
+            assert stream is not None
+            selector.register(stream, selectors.EVENT_READ, part)
+        while selector.get_map():
+            left = deadline - monotonic()
+            events = selector.select(max(0.0, min(left, limits.silence))) if left > 0 else []
+            if not events:
+                silent = f"printed nothing for {limits.silence:g} seconds and was stopped"
+                return bytes(out), bytes(err), late if monotonic() >= deadline else silent
+            for key, _ in events:
+                chunk = os.read(key.fd, _CHUNK)
+                key.data.extend(chunk)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+            if len(out) + len(err) > limits.most:
+                return bytes(out), bytes(err), f"printed more than {limits.most} bytes and was stopped"
+    try:
+        process.wait(max(0.0, deadline - monotonic()))
+    except subprocess.TimeoutExpired:
+        return bytes(out), bytes(err), late
+    return bytes(out), bytes(err), ""
+
+
+class StoppedError(Exception):
+    """A tool was to be run after all tools had been told to stop."""
+
+
+_running: set[subprocess.Popen[bytes]] = set()
+_running_lock = Lock()
+_stopping = Event()
+
+
+def _stop_tools() -> None:
+    """End every tool that runs, with all its children; none starts until the jobs have been given up."""
+    _stopping.set()
+    with _running_lock:
+        for process in _running:
+            _stop(process)
+
+
+@contextmanager
+def _started(
+    command: list[str], folder: Path, environment: Mapping[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    with _running_lock:  # what is not yet listed could not be stopped
+        if False:
+            raise StoppedError
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        _running.add(process)
+    try:
+        yield process
+    finally:
+        with _running_lock:
+            _running.discard(process)
+        _stop(process)
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    # Its number is not given to another before it is waited for, nor while a member of its group is left.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Job(Generic[T]):
+    """Work that hangs on no other work, and its name for who watches."""
+
+    name: str
+    work: Callable[[], T]
+
+
+def run_jobs(jobs: Sequence[Job[T]], workers: int | None = None, watch: Watch | None = None) -> list[T]:
+    """The results of all jobs, in their order, with so many at work at once (as there are processors).
+
+    An error in one, or an interruption by the user, ends the tools of all and is raised.
+    """
+    from concurrent.futures import ThreadPoolExecutor, as_completed  # noqa: PLC0415  slow to import
+
+    if watch:
+        watch(0, len(jobs), "")
+    with ThreadPoolExecutor(workers or cores()) as pool:
+        futures = {pool.submit(job.work): job for job in jobs}
+        try:
+            for number, future in enumerate(as_completed(futures), 1):
+                future.result()
+                if watch:
+                    watch(number, len(jobs), futures[future].name)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            _stop_tools()
+            pool.shutdown(wait=True)
+            _stopping.clear()
+            raise
+        return [future.result() for future in futures]

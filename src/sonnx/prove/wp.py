@@ -1,0 +1,213 @@
+"""Frama-C's WP on emitted C, function by function: contracts, run-time errors, contradictions."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sonnx.prove.result import Attempt, Goal, Verdict
+from sonnx.prove.running import Ran, run_tool
+
+SOURCE = "model.c"
+DRIVER = "ieee.driver"
+# Floats are those of IEEE 754, with infinities and NaNs: making one is no error.
+FLOATS = ("-warn-special-float", "none")
+_SMOKE_SECONDS = 1
+# What a function may take in all: its goals, each by every prover.
+_MOST_SECONDS = 1800.0
+_SILENT_SECONDS = 300.0
+
+_PROVED = re.compile(r"^\[wp\] \[([^\]]+)\] Goal (\S+) : (Valid|Trivial)\b(.*)$")
+_PASSED = re.compile(r"^\[wp\] \[Passed\] Smoke-test (\S+)")
+_FAILED = re.compile(r"^\[wp\] \[Failed\] (Goal|Smoke-test) (\S+)")
+_OTHER = re.compile(r"^\[wp\] \[(\w+)\] (Goal|Smoke-test) (\S+)")
+_SAID = re.compile(r"^\s+(Qed|\w+ [\d.]+): (\w+)(.*)$")
+_SCHEDULED = re.compile(r"^\[wp\] (\d+|No) goals? (?:scheduled|generated)", re.MULTILINE)
+_SECONDS = re.compile(r"\(([\d.]+)(ms|s|')\)")
+_WARNING = re.compile(r"^\[(wp[\w:-]*|kernel:annot[\w:-]*)\] (?:\S+: )?Warning: *(.*)$")
+_DEFINED = re.compile(r"Defined functions \((\d+)\)\s*=+\s*(.*?)\n\s*\n", re.DOTALL)
+_CALLED = re.compile(r"(\w+) \(\d+ calls?\)")
+# It is said of every function with a pointer; the caller's arrays cannot be the project's static ones.
+_EXPECTED_WARNINGS = ("Memory model hypotheses", "Failed smoke-test")
+_WORDS: dict[str, Verdict] = {
+    "Timeout": "timeout",
+    "Unknown": "unknown",
+    "Stepout": "timeout",
+    "Invalid": "invalid",
+}
+
+
+class FramaError(ValueError):
+    """Frama-C does not read a project; the text has what it says."""
+
+
+@dataclass(frozen=True)
+class Frama:
+    """Frama-C, in a folder with the project's sources and the driver, with Why3's configuration."""
+
+    program: Path
+    folder: Path
+    environment: dict[str, str]
+    provers: Sequence[str]
+    subject: str
+
+    def run(self, options: Sequence[str | Path], seconds: float = _MOST_SECONDS) -> Ran:
+        """Run it on options and sources."""
+        command = [self.program, *options]
+        return run_tool(
+            command,
+            seconds=seconds,
+            silence=_SILENT_SECONDS,
+            folder=self.folder,
+            environment=self.environment,
+        )
+
+
+def defined_functions(frama: Frama) -> list[str]:
+    """The functions that model.c defines, as Frama-C sees them; raises FramaError."""
+    ran = frama.run(["-metrics", SOURCE], 120)
+    found = _DEFINED.search(ran.out)
+    names = _CALLED.findall(found[2]) if found else []
+    if ran.how or not found or len(names) != int(found[1]):
+        said = [line for line in (ran.out + ran.err).splitlines() if "rror" in line or "Warning" in line]
+        raise FramaError(f"Frama-C does not read {SOURCE}: {' '.join(said[:3]) or ran.how or ran.out[:300]}")
+    return names
+
+
+def prove_function(frama: Frama, function: str, seconds: int) -> list[Goal]:
+    """Every goal of one function; goals that ran out of time are tried once more, for longer."""
+    goals = _goals(frama, function, seconds, smoke=True)
+    late = [goal for goal in goals if goal.kind == "proof" and goal.verdict in {"timeout", "unknown"}]
+    if not late:
+        return goals
+    again = {goal.name: goal for goal in _goals(frama, function, 4 * seconds, smoke=False)}
+    return [again.get(goal.name, goal) if goal in late else goal for goal in goals]
+
+
+def _goals(frama: Frama, function: str, seconds: int, *, smoke: bool) -> list[Goal]:
+    options = [
+        *("-wp", "-wp-rte", *FLOATS, "-wp-driver", DRIVER, "-wp-fct", function),
+        *("-wp-prover", ",".join(frama.provers), "-wp-timeout", str(seconds), "-wp-par", "1"),
+        *("-wp-cache", "none", SOURCE),
+    ]
+    if smoke:
+        options[:0] = ["-wp-smoke-tests", "-wp-smoke-timeout", str(_SMOKE_SECONDS)]
+    ran = frama.run(options)
+    goals = list(dict.fromkeys(_parsed(frama.subject, function, ran.out)))
+    scheduled = _SCHEDULED.search(ran.out)
+    count = 0 if not scheduled or scheduled[1] == "No" else int(scheduled[1])
+    problems = [*_complaints(ran.out)]
+    if ran.how:
+        problems.append(f"Frama-C: {ran.how}: {' '.join((ran.err or ran.out)[-300:].split())}")
+    elif count != len(goals) or len({(goal.kind, goal.name) for goal in goals}) != len(goals):
+        problems.append(f"Frama-C planned {count} goals and spoke of {len(goals)}")
+    place = f"{frama.subject}/{SOURCE}"
+    return goals + [
+        Goal(frama.subject, function, "Frama-C can do its work", "failed", detail=text, place=place)
+        for text in problems
+    ]
+
+
+def _complaints(out: str) -> Iterator[str]:
+    """Warnings: something that a contract needs is missing, or is not what it seems."""
+    lines = out.splitlines()
+    for number, line in enumerate(lines):
+        if found := _WARNING.match(line):
+            text = found[2] or (lines[number + 1].strip() if number + 1 < len(lines) else "")
+            if not text.startswith(_EXPECTED_WARNINGS):
+                yield f"{found[1]}: {text}"
+
+
+@dataclass
+class _Entry:
+    kind: str
+    name: str
+    attempts: list[Attempt] = field(default_factory=list)
+
+
+def _parsed(subject: str, function: str, out: str) -> Iterator[Goal]:
+    """The goals that Frama-C speaks of, and what became of each."""
+    open_entry: _Entry | None = None
+    for line in [*out.splitlines(), "[wp] end"]:
+        said = _SAID.match(line)
+        if open_entry and said:
+            verdict = "proved" if said[2] == "Valid" else _WORDS.get(said[2], "failed")
+            open_entry.attempts.append(Attempt(said[1], verdict, _duration(said[3])))
+            continue
+        if open_entry:
+            yield _unproved(subject, function, open_entry)
+            open_entry = None
+        if found := _PROVED.match(line):
+            name = short_name(found[2], function)
+            yield Goal(
+                subject,
+                function,
+                name,
+                "proved",
+                found[1],
+                _duration(found[4]),
+                law=_law(name),
+                place=subject,
+            )
+        elif found := _PASSED.match(line):
+            yield Goal(
+                subject, function, short_name(found[1], function), "unknown", kind="smoke", place=subject
+            )
+        elif found := _FAILED.match(line):
+            open_entry = _Entry(found[1], short_name(found[2], function))
+        elif found := _OTHER.match(line):  # a word that is not known here is no proof
+            yield Goal(
+                subject,
+                function,
+                short_name(found[3], function),
+                "failed",
+                detail=line.strip(),
+                place=subject,
+            )
+
+
+def _unproved(subject: str, function: str, entry: _Entry) -> Goal:
+    attempts = tuple(entry.attempts)
+    if entry.kind == "Smoke-test":
+        detail = "what is assumed there is contradictory, or is never reached"
+        return Goal(
+            subject,
+            function,
+            entry.name,
+            "contradiction",
+            kind="smoke",
+            detail=detail,
+            place=subject,
+            attempts=attempts,
+        )
+    verdicts = {attempt.verdict for attempt in attempts}
+    order: tuple[Verdict, ...] = ("invalid", "timeout", "unknown")
+    verdict: Verdict = next((each for each in order if each in verdicts), "failed")
+    return Goal(
+        subject, function, entry.name, verdict, law=_law(entry.name), place=subject, attempts=attempts
+    )
+
+
+def short_name(goal: str, function: str) -> str:
+    """A goal's name without the memory model and the function that it begins with."""
+    return re.sub(rf"^typed_\w*?{re.escape(function)}_", "", goal)
+
+
+def _law(name: str) -> str:
+    """The clause of the contract that a goal is a part of."""
+    return re.sub(r"_part\d+$", "", name)
+
+
+def _duration(text: str) -> float:
+    """The prover's own time, where it is said: the last one, after that of simplification."""
+    found = _SECONDS.findall(text)
+    if not found:
+        return 0.0
+    number, unit = found[-1]
+    return float(number) * {"ms": 0.001, "s": 1.0, "'": 60.0}[unit]
+
+
+def program_environment(configuration: dict[str, str]) -> dict[str, str]:
+    """What Frama-C needs of the environment: Why3's configuration, and nothing kept by an earlier run."""
+    return {**configuration, "FRAMAC_WP_CACHE": "none", "HOME": os.environ.get("HOME", os.sep)}
