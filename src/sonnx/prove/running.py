@@ -143,7 +143,7 @@ def _started(
     command: list[str], folder: Path, environment: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     with _running_lock:  # what is not yet listed could not be stopped
-        if False:
+        if _stopping.is_set():
             raise StoppedError
         process = subprocess.Popen(
             command,

@@ -54,13 +54,13 @@ class Frama:
 
     def run(self, options: Sequence[str | Path], seconds: float = _MOST_SECONDS) -> Ran:
         """Run it on options and sources."""
-        command = [self.program, *options]
         return run_tool(
-            command,
+            [self.program, *options],
             seconds=seconds,
             silence=_SILENT_SECONDS,
             folder=self.folder,
-            environment=self.environment,
+            # Frama-C believes PWD, where that is set.
+            environment={**self.environment, "PWD": os.fspath(self.folder)},
         )
 
 
