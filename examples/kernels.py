@@ -2,7 +2,7 @@
 
     python examples/kernels.py OUT.onnx [--convolutions]
 
-It conforms to the profile as it is. Nothing is meant by it: every node takes an input of its own. With
+It conforms to the profile as it is. Nothing is meant by it: every node takes inputs of the model. With
 `--convolutions` it has Conv alone, which is what differs between the modes of accumulation.
 """
 
@@ -91,8 +91,12 @@ class _Author:
         self.outputs: list[ValueInfoProto] = []
         self.constants: list[TensorProto] = []
 
-    def given(self, name: str, kind: int, shape: tuple[int, ...]) -> str:
-        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
+    def given(self, kind: int, shape: tuple[int, ...], operand: str = "given") -> str:
+        """Give the input of this type and shape, which all who want one for an operand share."""
+        letters = TensorProto.DataType.Name(kind).lower()
+        name = "_".join([operand, letters, *map(str, shape)])
+        if name not in {known.name for known in self.inputs}:
+            self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
         return name
 
     def made(self, name: str, kind: int, shape: tuple[int, ...]) -> str:
@@ -101,8 +105,8 @@ class _Author:
 
     def conv(self, each: Sliding) -> None:
         name = f"conv_{each.name}"
-        inputs = [self.given(f"{name}_X", each.kind, each.X), self.given(f"{name}_W", each.kind, each.W)]
-        inputs += [self.given(f"{name}_B", each.kind, each.W[:1])] if each.bias else []
+        inputs = [self.given(each.kind, each.X), self.given(each.kind, each.W, "W")]
+        inputs += [self.given(each.kind, each.W[:1])] if each.bias else []
         self.nodes.append(
             helper.make_node(
                 "Conv",
@@ -120,16 +124,16 @@ class _Author:
 
     def clip(self, label: str, kind: int) -> None:
         name = f"clip_{label}"
-        inputs = [self.given(f"{name}_input", kind, (2, 3))]
-        inputs += [self.given(f"{name}_{bound}", kind, ()) for bound in ("min", "max")]
+        inputs = [self.given(kind, (2, 3))]
+        inputs += [self.given(kind, (), bound) for bound in ("min", "max")]
         self.nodes.append(
             helper.make_node("Clip", inputs, [self.made(f"{name}_output", kind, (2, 3))], name=name)
         )
 
     def where(self, label: str, kind: int) -> None:
         name = f"where_{label}"
-        inputs = [self.given(f"{name}_condition", TensorProto.BOOL, (4, 2))]
-        inputs += [self.given(f"{name}_{operand}", kind, (4, 2)) for operand in "XY"]
+        inputs = [self.given(TensorProto.BOOL, (4, 2))]
+        inputs += [self.given(kind, (4, 2), operand) for operand in "XY"]
         self.nodes.append(
             helper.make_node("Where", inputs, [self.made(f"{name}_output", kind, (4, 2))], name=name)
         )
@@ -137,7 +141,7 @@ class _Author:
     def expand(self, label: str, kind: int, shape: tuple[int, ...], target: tuple[int, ...]) -> None:
         name = f"expand_{label}"
         self.constants.append(helper.make_tensor(f"{name}_shape", TensorProto.INT64, (len(target),), target))
-        inputs = [self.given(f"{name}_input", kind, shape), f"{name}_shape"]
+        inputs = [self.given(kind, shape), f"{name}_shape"]
         self.nodes.append(
             helper.make_node("Expand", inputs, [self.made(f"{name}_output", kind, target)], name=name)
         )

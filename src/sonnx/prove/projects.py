@@ -20,7 +20,8 @@ from sonnx.prove.tools import ALL_TOOLS, Tools, ToolsMissingError, find_tools
 _NEEDED = ("model.c", "model.h", "checks.h")
 _PERHAPS = ("weights.h", "weights.c")
 _MOST_BYTES = 64 * 2**20
-_PROVERS = ("cvc4nofp", "z3nofp", "z3new")
+# The quickest first.
+_PROVERS = ("z3new", "cvc4nofp", "z3nofp")
 _MODEL = (
     "arithmetic rounds to nearest, ties to even, without excess precision or contraction (checks.h and the "
     "Makefile refuse other builds); there is one NaN; the caller's arrays are not the project's static ones"

@@ -14,6 +14,9 @@ DRIVER = "ieee.driver"
 # Floats are those of IEEE 754, with infinities and NaNs: making one is no error.
 FLOATS = ("-warn-special-float", "none")
 _SMOKE_SECONDS = 1
+_QUICK_SECONDS = 5
+# How much longer a goal is tried in the end.
+_PATIENCE = 4
 # What a function may take in all: its goals, each by every prover.
 _MOST_SECONDS = 1800.0
 _SILENT_SECONDS = 300.0
@@ -36,6 +39,10 @@ _WORDS: dict[str, Verdict] = {
     "Stepout": "timeout",
     "Invalid": "invalid",
 }
+
+
+# With more time, or by another prover, it may yet be proved.
+_OPEN: frozenset[Verdict] = frozenset({"timeout", "unknown"})
 
 
 class FramaError(ValueError):
@@ -76,19 +83,25 @@ def defined_functions(frama: Frama) -> list[str]:
 
 
 def prove_function(frama: Frama, function: str, seconds: int) -> list[Goal]:
-    """Every goal of one function; goals that ran out of time are tried once more, for longer."""
-    goals = _goals(frama, function, seconds, smoke=True)
-    late = [goal for goal in goals if goal.kind == "proof" and goal.verdict in {"timeout", "unknown"}]
-    if not late:
-        return goals
-    again = {goal.name: goal for goal in _goals(frama, function, 4 * seconds, smoke=False)}
-    return [again.get(goal.name, goal) if goal in late else goal for goal in goals]
+    """Every goal of one function: first by the quickest prover, what is left by all, at last for longer.
+
+    Searches for contradictions end with their time, so only the first prover makes them.
+    """
+    goals = _goals(frama, function, frama.provers[:1], min(seconds, _QUICK_SECONDS), smoke=True)
+    for limit in (seconds, _PATIENCE * seconds):
+        left = {goal.name for goal in goals if goal.kind == "proof" and goal.verdict in _OPEN}
+        if not left:
+            break
+        found = _goals(frama, function, frama.provers, limit, smoke=False)
+        better = {goal.name: goal for goal in found if goal.name in left}
+        goals = [better.get(goal.name, goal) if goal.kind == "proof" else goal for goal in goals]
+    return goals
 
 
-def _goals(frama: Frama, function: str, seconds: int, *, smoke: bool) -> list[Goal]:
+def _goals(frama: Frama, function: str, provers: Sequence[str], seconds: int, *, smoke: bool) -> list[Goal]:
     options = [
         *("-wp", "-wp-rte", *FLOATS, "-wp-driver", DRIVER, "-wp-fct", function),
-        *("-wp-prover", ",".join(frama.provers), "-wp-timeout", str(seconds), "-wp-par", "1"),
+        *("-wp-prover", ",".join(provers), "-wp-timeout", str(seconds), "-wp-par", "1"),
         *("-wp-cache", "none", SOURCE),
     ]
     if smoke:
