@@ -15,8 +15,18 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import MkDocsException
 
 from docs.folders import Folder, folders
+from docs.laws import laws_page, laws_path, laws_section
 from docs.links import Wanted, check_site
 from docs.markup import DocsError
+from docs.matrix import (
+    Evidence,
+    assumptions_table,
+    driver_table,
+    matrix,
+    read_evidence,
+    reports_table,
+    subject_of,
+)
 from docs.overview import changelog_page, operators_table, rule_links, rules_table, rulings_page
 from docs.pages import Block, Expanded, Links, expand, require
 from docs.reference import reference_links, reference_page
@@ -27,19 +37,24 @@ ROOT = Path(__file__).parent.parent
 
 _FIGURE_NAME = re.compile(r"[a-z0-9-]+")
 # What a page must list, because no other page does.
-_LISTS: Mapping[str, Sequence[str]] = {"index.md": ("operators",), "rules.md": ("rules",)}
+_LISTS: Mapping[str, Sequence[str]] = {
+    "index.md": ("operators",),
+    "rules.md": ("rules",),
+    "trust.md": ("assumptions", "driver", "matrix", "reports"),
+}
 
 
 @dataclass(frozen=True)
 class Inputs:
     """All that the site is made of: folders, hand-written pages by name, and the list of changes.
 
-    `changelog` is None where the file is missing.
+    `changelog` is None where the file is missing. `evidence` is what the matrix on trust is counted from.
     """
 
     folders: tuple[Folder, ...]
     pages: Mapping[str, str]
     changelog: str | None
+    evidence: Evidence = field(default_factory=read_evidence)
 
 
 @dataclass(frozen=True)
@@ -85,7 +100,10 @@ def main() -> int:
     """Build the site of the package; prints what is missing and returns 1 where something is."""
     # The theme greets every build with news about MkDocs, unless this is set.
     os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")
-    problems = build(read_inputs(), Places())
+    try:
+        problems = build(read_inputs(), Places())
+    except DocsError as error:
+        problems = (str(error),)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     if problems:
@@ -120,8 +138,9 @@ def make_sources(inputs: Inputs) -> Sources:
     draft = _Draft()
     figures = dict(_figures(inputs.folders, draft.problems))
     for folder in inputs.folders:
-        _folder_pages(folder, inputs.folders, figures, draft)
-    blocks, links = _page_blocks(inputs.folders), _links(inputs.folders, "")
+        _folder_pages(folder, inputs, figures, draft)
+    _laws_pages(inputs, draft)
+    blocks, links = _page_blocks(inputs), _links(inputs.folders, "")
     for name, text in inputs.pages.items():
         page = expand(f"docs/{name}", text, blocks, links)
         draft.add(name, page)
@@ -151,19 +170,28 @@ def _figures(listed: Sequence[Folder], problems: list[str]) -> Iterator[tuple[st
                 yield drawn.name, drawn
 
 
-def _folder_pages(
-    folder: Folder, listed: tuple[Folder, ...], figures: Mapping[str, Figure], draft: _Draft
-) -> None:
+def _folder_pages(folder: Folder, inputs: Inputs, figures: Mapping[str, Figure], draft: _Draft) -> None:
     if folder.page is None:
         draft.problems.append(f"{folder.title} has no page: {folder.source} is missing")
         return
     blocks = _folder_blocks(folder, figures)
-    page = expand(folder.source, folder.page, blocks, _links(listed, "../"))
+    page = expand(folder.source, folder.page, blocks, _links(inputs.folders, "../"))
     draft.add(folder.path, page)
+    theory = inputs.evidence.theories.get(subject_of(folder))
+    if theory is not None:
+        draft.texts[folder.path] += laws_section(theory[0], "../")
     draft.problems += require(page, folder.source, [name for name in blocks if name != "figure"])
     if folder.contract is not None:
         name = f"{folder.name}.md"
         draft.attempt(folder.cases_path, lambda: cases_page(folder.title, folder.cases, name))
+
+
+def _laws_pages(inputs: Inputs, draft: _Draft) -> None:
+    """A page for every theory of a folder on the site, and for those that several share."""
+    titles = {subject_of(folder): folder.title for folder in inputs.folders}
+    for subject, (theory, _) in inputs.evidence.theories.items():
+        if subject in titles or subject.startswith("shared/"):
+            draft.texts[laws_path(subject)] = laws_page(titles.get(subject, subject), theory)
 
 
 def _folder_blocks(folder: Folder, figures: Mapping[str, Figure]) -> Mapping[str, Block]:
@@ -181,11 +209,16 @@ def _folder_blocks(folder: Folder, figures: Mapping[str, Figure]) -> Mapping[str
     return blocks
 
 
-def _page_blocks(listed: Sequence[Folder]) -> Mapping[str, Block]:
+def _page_blocks(inputs: Inputs) -> Mapping[str, Block]:
     """What pages that belong to no folder may show."""
+    listed = inputs.folders
     return {
         "operators": _plain(lambda: operators_table(listed)),
         "rules": _plain(lambda: rules_table(listed)),
+        "assumptions": _plain(assumptions_table),
+        "driver": _plain(driver_table),
+        "matrix": _plain(lambda: matrix(listed, inputs.evidence)),
+        "reports": _plain(lambda: reports_table(inputs.evidence)),
     }
 
 

@@ -21,7 +21,8 @@ _PATIENCE = 4
 _MOST_SECONDS = 1800.0
 _SILENT_SECONDS = 300.0
 
-_PROVED = re.compile(r"^\[wp\] \[([^\]]+)\] Goal (\S+) : (Valid|Trivial)\b(.*)$")
+# With one prover, what it says stands on the goal's own line; with several, on lines below it.
+_ANSWERED = re.compile(r"^\[wp\] \[([^\]]+)\] Goal (\S+) : (\w+)(.*)$")
 _PASSED = re.compile(r"^\[wp\] \[Passed\] Smoke-test (\S+)")
 _FAILED = re.compile(r"^\[wp\] \[Failed\] (Goal|Smoke-test) (\S+)")
 _OTHER = re.compile(r"^\[wp\] \[(\w+)\] (Goal|Smoke-test) (\S+)")
@@ -34,6 +35,7 @@ _CALLED = re.compile(r"(\w+) \(\d+ calls?\)")
 # It is said of every function with a pointer; the caller's arrays cannot be the project's static ones.
 _EXPECTED_WARNINGS = ("Memory model hypotheses", "Failed smoke-test")
 _WORDS: dict[str, Verdict] = {
+    "Valid": "proved",
     "Timeout": "timeout",
     "Unknown": "unknown",
     "Stepout": "timeout",
@@ -82,13 +84,14 @@ def defined_functions(frama: Frama) -> list[str]:
     return names
 
 
-def prove_function(frama: Frama, function: str, seconds: int) -> list[Goal]:
+def prove_function(frama: Frama, function: str, seconds: int, *, hasty: bool = False) -> list[Goal]:
     """Every goal of one function: first by the quickest prover, what is left by all, at last for longer.
 
-    Searches for contradictions end with their time, so only the first prover makes them.
+    Searches for contradictions end with their time, so only the first prover makes them. In haste they are
+    left out, and nothing is tried for longer.
     """
-    goals = _goals(frama, function, frama.provers[:1], min(seconds, _QUICK_SECONDS), smoke=True)
-    for limit in (seconds, _PATIENCE * seconds):
+    goals = _goals(frama, function, frama.provers[:1], min(seconds, _QUICK_SECONDS), smoke=not hasty)
+    for limit in (seconds,) if hasty else (seconds, _PATIENCE * seconds):
         left = {goal.name for goal in goals if goal.kind == "proof" and goal.verdict in _OPEN}
         if not left:
             break
@@ -145,24 +148,13 @@ def _parsed(subject: str, function: str, out: str) -> Iterator[Goal]:
     for line in [*out.splitlines(), "[wp] end"]:
         said = _SAID.match(line)
         if open_entry and said:
-            verdict = "proved" if said[2] == "Valid" else _WORDS.get(said[2], "failed")
-            open_entry.attempts.append(Attempt(said[1], verdict, _duration(said[3])))
+            open_entry.attempts.append(Attempt(said[1], _verdict(said[2]), _duration(said[3])))
             continue
         if open_entry:
             yield _unproved(subject, function, open_entry)
             open_entry = None
-        if found := _PROVED.match(line):
-            name = short_name(found[2], function)
-            yield Goal(
-                subject,
-                function,
-                name,
-                "proved",
-                found[1],
-                _duration(found[4]),
-                law=_law(name),
-                place=subject,
-            )
+        if found := _ANSWERED.match(line):
+            yield _answered(subject, function, *found.groups())
         elif found := _PASSED.match(line):
             yield Goal(
                 subject, function, short_name(found[1], function), "unknown", kind="smoke", place=subject
@@ -178,6 +170,20 @@ def _parsed(subject: str, function: str, out: str) -> Iterator[Goal]:
                 detail=line.strip(),
                 place=subject,
             )
+
+
+def _answered(subject: str, function: str, prover: str, goal: str, word: str, rest: str) -> Goal:
+    name, seconds = short_name(goal, function), _duration(rest)
+    verdict = _verdict(word)
+    attempts = () if verdict == "proved" else (Attempt(prover, verdict, seconds),)
+    return Goal(
+        subject, function, name, verdict, prover, seconds, law=_law(name), place=subject, attempts=attempts
+    )
+
+
+def _verdict(word: str) -> Verdict:
+    """What a word of Frama-C's means; one that is not known here is no proof."""
+    return _WORDS.get(word, "failed")
 
 
 def _unproved(subject: str, function: str, entry: _Entry) -> Goal:

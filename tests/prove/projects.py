@@ -1,0 +1,74 @@
+"""Tiny emitted projects for tests, and Frama-C set up on one of them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.emit.support import Author, files_of
+
+from sonnx.prove import wp
+from sonnx.prove.configuration import write_configuration
+from sonnx.prove.projects import driver_files
+from sonnx.prove.tools import ALL_TOOLS, ToolsMissingError, find_tools
+
+
+def _missing() -> str:
+    try:
+        find_tools(ALL_TOOLS)
+    except ToolsMissingError as error:
+        return str(error)
+    return ""
+
+
+MISSING = _missing()
+needs_frama_c = pytest.mark.skipif(bool(MISSING), reason=MISSING or "the tools are here")
+
+
+def tiny(operator: str, dtype: str = "float", accumulate: str = "separate") -> dict[str, str]:
+    """The sources of a project with one node."""
+    author = Author(np.random.default_rng(1))
+    if operator == "Clip":
+        inputs = [author.given_input(dtype, shape) for shape in ((2, 3), (), ())]
+        author.node("Clip", inputs, dtype, (2, 3))
+    elif operator == "Where":
+        inputs = [author.given_input(kind, (2, 3)) for kind in ("bool", dtype, dtype)]
+        author.node("Where", inputs, dtype, (2, 3))
+    elif operator == "Expand":
+        shape = author.constant(np.array([2, 3, 2], np.int64), "int64")
+        author.node("Expand", [author.given_input(dtype, (3, 1)), shape], dtype, (2, 3, 2))
+    else:
+        attributes: dict[str, Any] = {
+            "strides": (2, 1),
+            "dilations": (1, 1),
+            "pads": (1, 0, 1, 1),
+            "group": 1,
+        }
+        inputs = [author.given_input(dtype, shape) for shape in ((1, 2, 3, 3), (2, 2, 2, 2), (2,))]
+        author.node("Conv", inputs, dtype, (1, 2, 2, 3), **attributes, kernel_shape=(2, 2), auto_pad="NOTSET")
+    files = files_of(author.finished(), accumulate)
+    return {name: text.decode() for name, text in files.items() if name.endswith((".c", ".h"))}
+
+
+def changed(sources: Mapping[str, str], old: str, new: str) -> dict[str, str]:
+    """The same sources with one place in model.c changed."""
+    assert sources["model.c"].count(old) == 1, "the place must be there, and once"
+    return {**sources, "model.c": sources["model.c"].replace(old, new)}
+
+
+@contextmanager
+def frama_on(sources: Mapping[str, str]) -> Iterator[wp.Frama]:
+    """Frama-C in a folder with these sources."""
+    tools = find_tools(ALL_TOOLS)
+    assert tools.frama_c is not None
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        configuration = write_configuration(folder, tools)
+        for file, text in {**sources, **driver_files()}.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        provers = [each for each in ("z3new", "cvc4nofp") if each in configuration.provers]
+        environment = wp.program_environment(configuration.environment)
+        yield wp.Frama(tools.frama_c.path, folder, environment, provers, "tiny")

@@ -1,0 +1,97 @@
+"""Mutants of plain kernels: WP must reject each. The kernels themselves are proved by `make prove`."""
+
+import pytest
+from tests.prove.projects import changed, frama_on, needs_frama_c, tiny
+
+from sonnx.prove import wp
+
+pytestmark = needs_frama_c
+
+# Operator, function, what is changed in its C, and a goal that fails then.
+MUTANTS = {
+    "clip-swapped-bounds": (
+        "Clip",
+        "_element",
+        "if (y < low) {\n        y = low;",
+        "if (y < low) {\n        y = high;",
+        "ensures",
+    ),
+    "clip-other-order": ("Clip", "_element", "if (y > high)", "if (x > high)", "ensures"),
+    "clip-not-less": ("Clip", "_element", "if (y < low)", "if (!(y >= low))", "ensures"),
+    "clip-one-too-few": (
+        "Clip",
+        "",
+        "i < 6; i++) {\n        t_t3[i] =",
+        "i < 5; i++) {\n        t_t3[i] =",
+        "ensures",
+    ),
+    "where-swapped-branch": ("Where", "_element", "if (condition != 0)", "if (condition == 0)", "ensures"),
+    "where-only-one-is-true": ("Where", "_element", "if (condition != 0)", "if (condition == 1)", "ensures"),
+    "expand-other-axis": ("Expand", "", "= t_x1[t / 2 % 3]", "= t_x1[t % 3]", "loop_invariant_2_preserved"),
+    "expand-beyond-the-input": (
+        "Expand",
+        "",
+        "= t_x1[t / 2 % 3]",
+        "= t_x1[t / 2 % 4]",
+        "assert_rte_index_bound",
+    ),
+    "conv-pad-offset": (
+        "Conv",
+        "_padding",
+        "const int32_t i = t / 4 % 5 - 1;",
+        "const int32_t i = t / 4 % 5;",
+        "ensures",
+    ),
+    "conv-no-zeros": ("Conv", "_padding", "    return 0;", "    return 1;", "ensures"),
+    "conv-one-term-too-few": (
+        "Conv",
+        "_element",
+        "for (int32_t q = 0; q < 2; q++)",
+        "for (int32_t q = 0; q < 1; q++)",
+        "loop_invariant_4_preserved",
+    ),
+    "conv-order-of-terms": (
+        "Conv",
+        "_element",
+        "[((c * 2 + ci) * 2 + p) * 2 + q]",
+        "[((c * 2 + ci) * 2 + q) * 2 + p]",
+        "assert_term",
+    ),
+    "conv-bias-dropped": (
+        "Conv",
+        "_element",
+        "float s = t_x2[c];",
+        "float s = 0.0f;",
+        "loop_invariant_2_established",
+    ),
+    "conv-stride": (
+        "Conv",
+        "_element",
+        "const int32_t i = m * 2 + p;",
+        "const int32_t i = m + p;",
+        "assert_operand",
+    ),
+}
+
+
+def goals_of(sources: dict[str, str], end: str) -> list[tuple[str, bool]]:
+    with frama_on(sources) as frama:
+        names = [name for name in wp.defined_functions(frama) if name.startswith("node_0_")]
+        main = min(names, key=len)
+        goals = wp.prove_function(frama, main + end, 1, hasty=True)
+    return [(goal.name, goal.good) for goal in goals]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_wrong_kernel_is_rejected(mutant: str) -> None:
+    operator, end, old, new, failing = MUTANTS[mutant]
+    goals = goals_of(changed(tiny(operator), old, new), end)
+    bad = [name for name, good in goals if not good]
+    assert any(name.startswith(failing) for name in bad), bad
+
+
+@pytest.mark.parametrize("operator", ["Clip", "Where", "Expand", "Conv"])
+def test_the_main_function_of_a_kernel_is_proved(operator: str) -> None:
+    goals = goals_of(tiny(operator), "")
+    assert len(goals) > 10
+    assert [name for name, good in goals if not good] == []

@@ -1,0 +1,255 @@
+import os
+from pathlib import Path
+
+import pytest
+from tests.prove.projects import changed, needs_frama_c, tiny
+from tests.prove.support import QUICK, fake_tools, script
+
+from sonnx.prove.contracts import contracts, is_contract, loopholes
+from sonnx.prove.eva import harness
+from sonnx.prove.projects import prove_project, read_project
+from sonnx.prove.result import Proofs
+from sonnx.prove.tools import Tool
+from sonnx.prove.wp import FramaError, short_name
+
+HEAD = "static void node_0_Where_t3(void)"
+CONTRACT = "/*@ assigns \\nothing;\n    ensures node_0_Where_t3_chosen(\\result, condition, x, y); */\n"
+
+
+def written(folder: Path, sources: dict[str, str]) -> Path:
+    folder.mkdir()
+    for name, text in sources.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def bad(proofs: Proofs) -> set[tuple[str, str]]:
+    return {(goal.unit, goal.name) for goal in proofs.bad}
+
+
+@needs_frama_c
+def test_an_emitted_project_is_proved_and_left_as_it_is(tmp_path: Path) -> None:
+    folder = written(tmp_path / "tiny", tiny("Where", "int8"))
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    proofs = prove_project(folder, options=QUICK)
+    assert bad(proofs) == set()
+    assert proofs.good
+    units = {goal.unit for goal in proofs.goals}
+    assert {"node_0_Where_t3", "node_0_Where_t3_element", "random_model_run", "the whole program"} <= units
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@needs_frama_c
+def test_a_function_without_a_contract_is_not_proved(tmp_path: Path) -> None:
+    folder = written(tmp_path / "tiny", changed(tiny("Where", "int8"), CONTRACT, ""))
+    assert ("node_0_Where_t3_element", "there is a contract") in bad(prove_project(folder, options=QUICK))
+
+
+@needs_frama_c
+def test_a_contradictory_contract_is_found(tmp_path: Path) -> None:
+    wrong = CONTRACT.replace("/*@ ", "/*@ requires condition < 3 && condition > 5;\n    ")
+    proofs = prove_project(
+        written(tmp_path / "tiny", changed(tiny("Where", "int8"), CONTRACT, wrong)), options=QUICK
+    )
+    assert any(goal.verdict == "contradiction" and goal.kind == "smoke" for goal in proofs.bad)
+
+
+@needs_frama_c
+def test_what_frama_c_cannot_read_is_a_clear_error(tmp_path: Path) -> None:
+    folder = written(tmp_path / "tiny", changed(tiny("Where", "int8"), HEAD, HEAD.replace(")", ", oops)")))
+    with pytest.raises(FramaError, match=r"Frama-C does not read model\.c"):
+        prove_project(folder, options=QUICK)
+
+
+@needs_frama_c
+def test_a_read_beyond_an_array_is_found_by_eva_alone(tmp_path: Path) -> None:
+    old = "        t_t3[i] = node_0_Where_t3_element(t_x0[i],"
+    new = "        t_t3[i] = node_0_Where_t3_element(t_x0[i + 1],"
+    proofs = prove_project(
+        written(tmp_path / "tiny", changed(tiny("Where", "int8"), old, new)), options=QUICK
+    )
+    assert ("the whole program", "no run-time error") in bad(proofs)
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        "/*@ axiomatic More { axiom wrong: 1 == 2; } */",
+        "/*@ axiomatic Ieee { predicate same_float(float a, float b) = \\true; } */",
+        "/*@ axiomatic Ieee { predicate other(float a); } */",
+        "/*@ lemma wrong: 1 == 2; */",
+        "//@ admit 1 == 2;",
+        "//@ ghost int x = 1;",
+        "//@ assert \\false;",
+        "/*@ inductive p(int a) { case c: p(1); } */",
+        "/*@ requires \\false; */",
+        "/*@ global invariant x: 1 == 2; */",
+    ],
+)
+def test_an_annotation_that_takes_something_for_granted_is_found(annotation: str) -> None:
+    assert list(loopholes(f"int a;\n{annotation}\n"))
+    assert next(loopholes(f"int a;\n{annotation}\n"))[0] == 2
+
+
+@pytest.mark.parametrize("operator", ["Clip", "Where", "Expand", "Conv"])
+@pytest.mark.parametrize("dtype", ["float", "double", "float16"])
+def test_an_emitted_project_takes_nothing_for_granted_and_every_function_has_a_contract(
+    operator: str, dtype: str
+) -> None:
+    text = tiny(operator, dtype, "fused")["model.c"]
+    assert list(loopholes(text)) == []
+    found = contracts(text)
+    heads = [line for line in text.split("\n") if line.endswith(")") and line.startswith(("static", "void"))]
+    assert len(heads) == len(found) > 4
+    assert all(map(is_contract, found.values()))
+
+
+def test_a_contract_says_what_is_assigned_and_ensured() -> None:
+    assert is_contract("assigns x; ensures y;")
+    assert is_contract("assigns \\nothing;")
+    assert not is_contract("assigns x;")
+    assert not is_contract("ensures y;")
+    assert not is_contract("")
+
+
+def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"is no project that sonnx emit wrote: there is no model\.c"):
+        read_project(tmp_path)
+
+
+def test_fast_kernels_are_refused(tmp_path: Path) -> None:
+    folder = written(tmp_path / "fast", {**tiny("Where", "int8"), "kernels.h": ""})
+    with pytest.raises(
+        ValueError, match="fast kernels, which carry no contracts; emit it with --kernels plain"
+    ):
+        read_project(folder)
+
+
+def test_a_source_that_is_not_ascii_is_refused(tmp_path: Path) -> None:
+    folder = written(tmp_path / "other", {**tiny("Where", "int8"), "checks.h": "é"})
+    with pytest.raises(ValueError, match="not what sonnx emit writes"):
+        read_project(folder)
+
+
+def test_eva_gets_every_input_in_its_stated_range() -> None:
+    text = harness(tiny("Conv", "double")["model.h"])
+    assert "in_x0[i] = Frama_C_double_interval(-DBL_MAX, DBL_MAX);" in text
+    assert "random_model_run(in_x0, in_x1, in_x2, out_t3);" in text
+    assert "Frama_C_make_unknown((char *)in_x0, sizeof in_x0);" in harness(tiny("Where", "int8")["model.h"])
+
+
+@pytest.mark.parametrize("header", ["", "void x_run(float *a);", "void x_run(float a[2], int (*b)(void));"])
+def test_an_entry_point_of_another_form_is_refused(header: str) -> None:
+    with pytest.raises(FramaError, match=r"model\.h declares"):
+        harness(header)
+
+
+def test_names_of_goals_lose_what_all_have() -> None:
+    assert short_name("typed_ieee_node_0_f_element_ensures", "node_0_f_element") == "ensures"
+    assert short_name("typed_f_assert_rte_index_bound_2", "f") == "assert_rte_index_bound_2"
+
+
+METRICS = """[metrics] Defined functions (1)
+  =====================
+   node_0 (0 call);
+
+  Specified-only functions (0)
+"""
+HONEST = "[wp] 1 goal scheduled\n[wp] [Qed] Goal typed_ieee_node_0_ensures : Valid (1ms)\n"
+EVA = "  1 functions analyzed (out of 1): 100% coverage.\n  0 alarms generated by the analysis.\n"
+
+
+def proofs_by(folder: Path, wp: str, eva: str = EVA, end: str = "exit 0") -> Proofs:
+    """What is believed of a made-up Frama-C that prints these texts."""
+    tools = fake_tools(folder, "")
+    text = f"""#!/bin/sh
+case "$*" in
+*-metrics*) cat <<'END'
+{METRICS}
+END
+;;
+*-eva*) cat <<'END'
+{eva}
+END
+;;
+*) cat <<'END'
+{wp}
+END
+{end}
+;;
+esac
+"""
+    found = Tool("frama-c", script(folder / "frama-c", text), "25.0")
+    sources = {
+        "model.c": "/*@ assigns \\nothing;\n    ensures \\result == 1; */\nstatic int node_0(void)\n{\n}\n",
+        "model.h": "void x_run(void);\n",
+        "checks.h": "",
+    }
+    project = written(folder / "project", sources)
+    replaced = type(tools)(tools.why3, tools.z3, tools.cvc4, found)
+    return prove_project(project, options=QUICK, tools=replaced)
+
+
+def test_what_frama_c_says_plainly_is_believed(tmp_path: Path) -> None:
+    proofs = proofs_by(tmp_path, HONEST)
+    assert bad(proofs) == set()
+    assert {(goal.unit, goal.name, goal.prover) for goal in proofs.goals} == {
+        ("node_0", "ensures", "Qed"),
+        ("the whole program", "no run-time error", "Eva"),
+    }
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "[wp] [Qed] Goal typed_ieee_node_0_ensures : Valid (1ms)\n",
+        HONEST.replace("1 goal", "2 goals"),
+        HONEST.replace("1 goal", "No goals"),
+        HONEST.replace("Valid", "Validated"),
+        HONEST.replace("Goal", "Goals"),
+        HONEST.replace("[Qed]", "[Cached]").replace(": Valid (1ms)", ""),
+        HONEST + "[wp] [Failed] Goal typed_ieee_node_0_assigns\n  z3new 5.4.0: Timeout (10s)\n",
+        HONEST.replace("1 goal", "2 goals")
+        + "[wp] [Failed] Smoke-test typed_node_0_wp_smoke\n  Qed: Valid\n",
+        HONEST + "[wp] model.c:1: Warning: Missing RTE guards\n",
+        HONEST + "[kernel:annot:missing-spec] model.c:1: Warning: Neither code nor specification for f\n",
+    ],
+)
+def test_what_frama_c_does_not_say_plainly_is_not_believed(tmp_path: Path, said: str) -> None:
+    assert not proofs_by(tmp_path, said).good
+
+
+@pytest.mark.parametrize("end", ["exit 1", "kill -9 $$"])
+def test_a_frama_c_that_ends_badly_is_not_believed(tmp_path: Path, end: str) -> None:
+    assert not proofs_by(tmp_path, HONEST, end=end).good
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        EVA.replace("0 alarms", "1 alarm"),
+        EVA.replace("0 alarms", "12 alarms"),
+        EVA.replace("out of 1", "out of 2"),
+        EVA.replace("analysis", "analyst"),
+    ],
+)
+def test_what_eva_does_not_say_plainly_is_not_believed(tmp_path: Path, said: str) -> None:
+    assert bad(proofs_by(tmp_path, HONEST, said)) == {("the whole program", "no run-time error")}
+
+
+@needs_frama_c
+def test_results_are_kept_and_a_change_is_proved_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SONNX_CACHE_DIR", os.fspath(tmp_path / "cache"))
+    options = type(QUICK)(seconds=2, jobs=2, cache=True)
+    sources = tiny("Where", "int8")
+    folder = written(tmp_path / "tiny", sources)
+    assert not any(goal.cached for goal in prove_project(folder, options=options).goals)
+    again = prove_project(folder, options=options)
+    assert again.good
+    assert all(goal.cached for goal in again.goals)
+    (folder / "model.c").write_text(changed(sources, "if (condition != 0)", "if (condition == 0)")["model.c"])
+    assert ("node_0_Where_t3_element", "ensures") in bad(prove_project(folder, options=options))
