@@ -4,11 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SHELL  := /bin/bash
 
-.PHONY: help demo test lint types tests bench fuzz docs format clean
+.PHONY: help demo test lint types tests prove provers bench fuzz docs format clean
 
 help:
 	@echo "make demo    a model checked, made to conform, run in IEEE arithmetic and exactly, written in C"
 	@echo "make test    lint, types, all tests with coverage"
+	@echo "make prove   theories by Why3, emitted C by Frama-C: tables, build/prove/*.json and *.xml"
 	@echo "make fuzz    20,000 damaged and hostile model files through the check"
 	@echo "make bench   measured ratios to other engines: tables, build/bench.json, build/bench.png"
 	@echo "make docs    the documentation, into site/"
@@ -26,7 +27,7 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,docs,bench,zig]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,docs,bench,zig,prove]'
 	@touch $@ $(VENV)/.run
 
 demo: $(VENV)/.run
@@ -44,6 +45,21 @@ types: $(VENV)/.test
 tests: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=
 	$(BIN)/python -m coverage report --include='*/sonnx/operators/*,*/sonnx/numeric/*,*/sonnx/check/*' --fail-under=100
+
+$(VENV)/.prove: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[prove]'
+	@touch $@ $(VENV)/.run
+
+# What Python packages cannot bring comes from the system's.
+PROVERS := why3 frama-c-base z3 cvc4
+provers:
+	@if command -v why3 && command -v frama-c && command -v cvc4 && command -v z3; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get; then apt-get update -qq \
+	  && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(PROVERS); \
+	else echo "install the provers first: sudo apt-get install --no-install-recommends $(PROVERS)" >&2; exit 1; fi >/dev/null
+
+prove: $(VENV)/.prove provers
+	@$(BIN)/python examples/prove.py build/prove
 
 bench: $(VENV)/.test
 	$(BIN)/python -m bench

@@ -15,13 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sonnx import __version__
 from sonnx.cli.models import is_same_file, say_findings
-from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say
+from sonnx.cli.terminal import CONFORMS, FINDINGS, fail
 from sonnx.load.whole_file import whole_file
 from sonnx.prove.result import Proofs
 from sonnx.prove.running import Options, Watch
 from sonnx.prove.theories import prove_theories
 from sonnx.prove.tools import ToolsMissingError
-from sonnx.report.proofs import proofs_json, proofs_junit, proofs_text, verdict
+from sonnx.report.proofs import proofs_json, proofs_junit, proofs_text
 from sonnx.report.text import cut, printable
 
 _LONGEST_SHOWN = 40
@@ -122,5 +122,5 @@ def _deliver(proofs: Proofs, report: str, options: ProveOptions) -> int:
     if output == "-":
         say_findings(report)
     else:
-        say(printable(verdict(proofs)))
+        say_findings(proofs_text(proofs))
     return CONFORMS if proofs.good else FINDINGS

@@ -1,0 +1,63 @@
+"""Prove all that can be proved: the operators' theories, the example network in C, every kernel in small.
+
+    python examples/prove.py FOLDER
+
+Everything is written below FOLDER: the emitted projects, and for each subject a report as JSON and one as
+JUnit XML. Ends with 1 where something is not proved, with 2 where the tools are missing.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+
+import click
+
+EXAMPLES = Path(__file__).parent
+# What is proved, the command that writes its model, and how that is emitted.
+PROJECTS: dict[str, tuple[list[str], list[str]]] = {
+    "example": (["mobilenet_like.py"], ["--normalize", "--dim", "batch=1"]),
+    "kernels": (["kernels.py"], []),
+    "fused": (["kernels.py", "--convolutions"], ["--accumulate", "fused"]),
+}
+
+
+def main() -> int:
+    """Prove one subject after the other; what was proved before and has not changed is not proved again."""
+    parser = argparse.ArgumentParser(description="Prove theories and emitted C.")
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    began, codes = monotonic(), {}
+    click.echo("== the theories of the operators, by Why3")
+    codes["operators"] = _prove(folder, "operators", ["--operators"])
+    for name in PROJECTS:
+        click.echo(f"\n== the project `{name}` in C, by Frama-C")
+        codes[name] = _prove(folder, name, [os.fspath(_emitted(folder, name))])
+    words = {0: "proved", 1: "NOT PROVED", 2: "could not be tried"}
+    click.echo(f"\n{monotonic() - began:.0f} s in all; reports are in {folder}")
+    for name, code in codes.items():
+        click.echo(f"  {name}: {words.get(code, f'ended with {code}')}")
+    return max(codes.values())
+
+
+def _emitted(folder: Path, name: str) -> Path:
+    (script, *options), how = PROJECTS[name]
+    model, project = folder / f"{name}.onnx", folder / name
+    shutil.rmtree(project, ignore_errors=True)
+    subprocess.run([sys.executable, EXAMPLES / script, model, *options], check=True)
+    command = [sys.executable, "-m", "sonnx", "emit", model, "-o", project, *how]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return project
+
+
+def _prove(folder: Path, name: str, what: list[str]) -> int:
+    reports = ["--format", "json", "-o", folder / f"{name}.json", "--junit", folder / f"{name}.xml"]
+    return subprocess.run([sys.executable, "-m", "sonnx", "prove", *what, *reports], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
