@@ -49,13 +49,13 @@ def _emitted(folder: Path, name: str) -> Path:
     model, project = folder / f"{name}.onnx", folder / name
     shutil.rmtree(project, ignore_errors=True)
     subprocess.run([sys.executable, EXAMPLES / script, model, *options], check=True)
-    command = [sys.executable, "-m", "sonnx", "emit", model, "-o", project, *how]
+    command = [sys.executable, "-m", "sonnx", "emit", os.fspath(model), "-o", os.fspath(project), *how]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return project
 
 
 def _prove(folder: Path, name: str, what: list[str]) -> int:
-    reports = ["--format", "json", "-o", folder / f"{name}.json", "--junit", folder / f"{name}.xml"]
+    reports = ["--format", "json", "-o", f"{folder / name}.json", "--junit", f"{folder / name}.xml"]
     return subprocess.run([sys.executable, "-m", "sonnx", "prove", *what, *reports], check=False).returncode
 
 

@@ -257,7 +257,7 @@ def test_many_nodes_with_one_long_name_are_emitted_in_bounded_time() -> None:
     inner = tuple(Value(name, kind) for name in chain[1:-1])
     files = files_of(sonnx.Graph.of(Graph("g" * 5000, *ends, nodes, bounds, inner, opsets=(("", 22),))))
     assert files["model.c"].count(b"static void node_") == count - 1
-    assert sum(map(len, files.values())) < 2000 * count
+    assert sum(map(len, files.values())) < 5000 * count
 
 
 def test_tensors_that_are_never_needed_together_share_memory() -> None:

@@ -95,7 +95,7 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
             for function, number, node in _executed(layout)
         ),
     }
-    return fill(own("README.md"), values)
+    return fill(own("README.md"), values, {"CONTRACTS": layout.kernels is None})
 
 
 def sources(layout: Layout) -> list[str]:

@@ -1,0 +1,165 @@
+"""One wrong definition per theory: a law of it must fail then, and does not otherwise."""
+
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+from tests.prove.support import needs_provers
+
+from sonnx.prove.configuration import write_configuration
+from sonnx.prove.running import run_tool
+from sonnx.prove.theories import operators_sources
+from sonnx.prove.tools import find_tools
+
+pytestmark = needs_provers
+
+# File, text and its wrong twin; file, module and law that fails then.
+MUTANTS = {
+    "shared/tensor": (
+        "shared/tensor.mlw",
+        "0 <= k < d /\\",
+        "0 <= k <= d /\\",
+        "",
+        "Tensor",
+        "example_too_large",
+    ),
+    "onnx/clip": (
+        "shared/tensor.mlw",
+        "(if is_nan x then x else high)",
+        "(if is_nan x then x else low)",
+        "onnx/clip/theory.mlw",
+        "ClipReal",
+        "min_above_max",
+    ),
+    "onnx/where": ("onnx/where/theory.mlw", "= b <> 0", "= b = 1", "", "Where", "example_bytes"),
+    "xla/clamp": (
+        "xla/clamp/theory.mlw",
+        "minimum (maximum x low) high",
+        "maximum (minimum x low) high",
+        "",
+        "ClampInt",
+        "example_document",
+    ),
+    "shared/shapes": (
+        "shared/shapes.mlw",
+        "if size = target then i else 0",
+        "if size = 1 then i else 0",
+        "",
+        "Repeat",
+        "read_inside",
+    ),
+    "onnx/broadcast": (
+        "onnx/broadcast/theory.mlw",
+        "fits s (common s t) /\\ fits t (common s t)",
+        "fits s (common s t) \\/ fits t (common s t)",
+        "",
+        "TwoShapes",
+        "c1_by_axis",
+    ),
+    "onnx/expand": (
+        "onnx/expand/theory.mlw",
+        "    fits x.shape (common x.shape wanted) /\\ fits wanted (common x.shape wanted)",
+        "    fits wanted (common x.shape wanted)",
+        "",
+        "Expand",
+        "reads_inside",
+    ),
+    "xla/broadcast": (
+        "xla/broadcast/theory.mlw",
+        "fun a -> if 0 <= a < r then i a else 0",
+        "fun a -> if 0 <= a <= r then i a else 0",
+        "",
+        "Broadcast",
+        "reads_inside",
+    ),
+    "xla/collapse": (
+        "xla/collapse/theory.mlw",
+        "index_of (part s lo k) (i lo) (a - lo) else",
+        "index_of (part s lo k) (i lo) (lo + k - 1 - a) else",
+        "",
+        "Examples",
+        "example_37'vc",
+    ),
+    "xla/concatenate": (
+        "xla/concatenate/theory.mlw",
+        ": index = changed i d (i d - start x d m)",
+        ": index = changed i d (i d - start x d (m + 1))",
+        "",
+        "Concatenate",
+        "reads_inside'vc",
+    ),
+    "graph": (
+        "graph/theory.mlw",
+        "(forall t. among t n.makes -> not made_by t r) /\\ made_once r",
+        "made_once r",
+        "",
+        "Execution",
+        "defined_stays'vc",
+    ),
+    "shared/orders": (
+        "shared/orders.mlw",
+        "    | Cons i r -> ready n needs past i /\\ drawn n needs (Cons i past) r",
+        "    | Cons i r -> 0 <= i < n /\\ not mem i past /\\ drawn n needs (Cons i past) r",
+        "",
+        "Drawing",
+        "drawn_is_forward'vc",
+    ),
+    "onnx/conv": (
+        "onnx/conv/theory.mlw",
+        "a.dilation * (a.kernel - 1) + 1",
+        "a.dilation * a.kernel",
+        "",
+        "Axis",
+        "example_dilation",
+    ),
+}
+
+
+def is_proved(sources: dict[str, str], file: str, module: str, law: str) -> bool:
+    """Whether every part of a law is proved by some prover, in two seconds each."""
+    tools = find_tools()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for path, text in sources.items():
+            target = folder / "theories" / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        configuration = write_configuration(folder, tools)
+        command = [
+            tools.why3.path,
+            "prove",
+            "-C",
+            configuration.path,
+            "-L",
+            folder / "theories",
+            "-a",
+            "split_vc",
+        ]
+        proved: dict[int, bool] = {}
+        for prover in ("cvc4nofp", "z3new", "cvc4", "z3nofp"):
+            if prover not in configuration.provers:
+                continue
+            what = [folder / "theories" / file, "-T", module, "-G", law]
+            ran = run_tool([*command, "-t", "2", "-P", prover, *what], seconds=120, folder=folder)
+            answers = re.findall(r"^Prover result is: (\w+)", ran.out, re.MULTILINE)
+            assert answers, ran.err
+            proved |= {part: proved.get(part, False) or said == "Valid" for part, said in enumerate(answers)}
+            if all(proved.values()):
+                return True
+        return False
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_wrong_definition_loses_a_law(mutant: str) -> None:
+    changed, old, new, file, module, law = MUTANTS[mutant]
+    sources = operators_sources()
+    assert sources[changed].count(old) == 1, "the place must be there, and once"
+    assert is_proved(sources, file or changed, module, law)
+    sources[changed] = sources[changed].replace(old, new)
+    assert not is_proved(sources, file or changed, module, law)
+
+
+def test_every_theory_has_a_mutant() -> None:
+    named = {file.removesuffix("/theory.mlw").removesuffix(".mlw") for file in operators_sources()}
+    assert named == set(MUTANTS)
