@@ -112,3 +112,18 @@ def test_the_goal_is_left_out_of_a_script_and_nothing_else() -> None:
 def test_a_script_whose_goal_cannot_be_told_is_refused(text: str) -> None:
     with pytest.raises(TasksError):
         without_goal(text)
+
+
+def test_a_lemma_within_a_proof_is_a_step_and_no_law() -> None:
+    text = """module A
+  use int.Int
+  let lemma outer (x: int) : unit
+    ensures { x = x }
+  = let lemma inner (y: int) : unit ensures { y = y } = () in
+    inner x; let rec lemma deeper (z: int) : unit ensures { z = z } variant { z } = () in deeper x
+  let rec lemma after (x: int) : unit variant { x } ensures { x = x } = ()
+  lemma plain: 1 = 1
+end
+"""
+    (module,) = read_theory("onnx/a/theory.mlw", text).modules
+    assert [law.goal for law in module.laws] == ["outer'vc", "after'vc", "plain"]

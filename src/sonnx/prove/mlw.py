@@ -18,6 +18,7 @@ _LOOPHOLES = frozenset(
 )
 _UNCHECKED = re.compile(r"\[@\s*(vc:[^\]]*?)\s*\]")
 _OPENING = frozenset({"module", "theory", "scope", "match", "try", "begin"})
+_BEFORE_EXPRESSIONS = frozenset({"=", ";", "in", "then", "else", ">", "(", "begin", "do", "|"})
 _TOKEN = re.compile(r"[A-Za-z_][\w']*|\S")
 _NAME = re.compile(r"[A-Za-z_][\w']*")
 # `(*)` is an operator, or nothing inside a comment; there, a quote is nothing either.
@@ -135,12 +136,23 @@ def _module(tokens: list[_Token]) -> Module:
 
 
 def _laws(tokens: list[_Token]) -> Iterator[Law]:
-    for before, token, name in zip(tokens, tokens[1:], tokens[2:], strict=False):
+    for index in range(1, len(tokens) - 1):
+        before, token, name = tokens[index - 1 : index + 2]
         # After `with` or a comma it is part of a clone, and speaks of what is cloned.
         if token.text not in {"goal", "lemma"} or before.text in {"with", ","} or not _NAME.match(name.text):
             continue
         program = before.text in {"let", "rec", "ghost"}
+        if program and _is_within_a_proof(tokens[:index]):
+            continue
         yield Law(name.text, f"{name.text}'vc" if program else name.text, token.line)
+
+
+def _is_within_a_proof(tokens: list[_Token]) -> bool:
+    """Whether the `let` that these tokens end with stands where an expression does: it is a step, no law."""
+    first = len(tokens) - 1
+    while tokens[first].text in {"rec", "ghost"}:
+        first -= 1
+    return tokens[first - 1].text in _BEFORE_EXPRESSIONS
 
 
 def _tokens(text: str) -> Iterator[_Token]:

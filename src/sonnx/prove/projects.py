@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 
 from sonnx.prove import eva, wp
+from sonnx.prove.assumptions import project_sentences
 from sonnx.prove.configuration import Configuration, write_configuration
 from sonnx.prove.contracts import assumed, contracts, is_contract, loopholes
 from sonnx.prove.keeping import keep, kept, key_of
@@ -20,12 +21,8 @@ from sonnx.prove.tools import ALL_TOOLS, Tools, ToolsMissingError, find_tools
 _NEEDED = ("model.c", "model.h", "checks.h")
 _PERHAPS = ("weights.h", "weights.c")
 _MOST_BYTES = 64 * 2**20
-# The quickest first.
-_PROVERS = ("z3new", "cvc4nofp", "z3nofp")
-_MODEL = (
-    "arithmetic rounds to nearest, ties to even, without excess precision or contraction (checks.h and the "
-    "Makefile refuse other builds); there is one NaN; the caller's arrays are not the project's static ones"
-)
+# The first proves nearly all.
+_PROVERS = ("cvc4nofp", "z3new", "z3nofp")
 
 
 def prove_project(
@@ -56,11 +53,7 @@ def prove_project(
         frama = wp.Frama(found.frama_c.path, place, environment, provers, subject)
         goals = _said(subject, texts["model.c"])
         goals += _Campaign(frama, texts, options or Options(), configuration, watch).run(trusted)
-    assumptions = [_MODEL, *(f"{function}: {reason}" for function, reason in trusted.items())]
-    if "fused_" in texts["model.c"]:
-        assumptions.append("fmaf and fma of the C library round once, as IEEE 754 says")
-    assumptions.append(f"Eva: {eva.STATED}")
-    return Proofs(tuple(goals), found.versions, monotonic() - began, tuple(assumptions))
+    return Proofs(tuple(goals), found.versions, monotonic() - began, project_sentences(texts))
 
 
 def read_project(folder: Path) -> dict[str, str]:

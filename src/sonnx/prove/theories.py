@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic
 
 from sonnx.prove import smoke
+from sonnx.prove.assumptions import theory_sentences
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.keeping import keep, kept, key_of
 from sonnx.prove.mlw import Module, Theory, TheoryError, loopholes, read_theory, subject_of, used_files
@@ -67,7 +68,8 @@ def prove_theories(
         for file, more in campaign.run().items():
             goals[file] += more
     every = tuple(goal for file in chosen for goal in goals[file])
-    return Proofs(every, found.versions, monotonic() - began, tuple(assumptions))
+    stated = (*theory_sentences(), *assumptions)
+    return Proofs(every, found.versions, monotonic() - began, stated)
 
 
 def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
