@@ -106,10 +106,10 @@ _TOOLS: tuple[Assumption, ...] = (
         "formats",
         "theories",
         "float16 and bfloat16 are formats of IEEE 754 with 5 and 8 bits of exponent, 11 and 8 of significand",
-        "laws on floats suppose `ieee` of shared/tensor.mlw; it is proved for 32 and 64 bits, and for every "
+        "laws on floats suppose `ieee` of shared/floats.mlw; it is proved for 32 and 64 bits, and for every "
         "format of the library in which two values are the infinities, so for others these are a hypothesis",
         "the conversions of float16 are tested on all values and on every boundary between two",
-        ("src/sonnx/operators/shared/tensor.mlw", "tests/operators/test_half.py"),
+        ("src/sonnx/operators/shared/floats.mlw", "tests/operators/test_half.py"),
     ),
 )
 
