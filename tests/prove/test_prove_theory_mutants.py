@@ -137,13 +137,37 @@ MUTANTS = {
         "Drawing",
         "drawn_is_forward'vc",
     ),
-    "onnx/conv": (
-        "onnx/conv/theory.mlw",
+    "shared/sliding": (
+        "shared/sliding.mlw",
         "a.dilation * (a.kernel - 1) + 1",
         "a.dilation * a.kernel",
         "",
         "Axis",
         "example_dilation",
+    ),
+    "shared/sums": (
+        "shared/sums.mlw",
+        "else sum f a (b - 1) +. f (b - 1)",
+        "else sum f a (b - 1) +. f b",
+        "",
+        "RealSum",
+        "sum_last",
+    ),
+    "shared/sequential": (
+        "shared/sequential.mlw",
+        "nan s \\/ spoils x w -> nan (step m s x w)",
+        "nan s \\/ finite x -> nan (step m s x w)",
+        "",
+        "SumFloat",
+        "steps_keep_nan",
+    ),
+    "onnx/conv": (
+        "onnx/conv/theory.mlw",
+        "= v o +. tap_sum g x w b o m n",
+        "= tap_sum g x w b o m n",
+        "",
+        "ConvReal",
+        "zero_kernel'vc",
     ),
 }
 
