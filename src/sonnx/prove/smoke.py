@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from sonnx.prove.configuration import ProverName
@@ -21,8 +22,8 @@ from sonnx.report.text import cut
 CONTRADICTORY: dict[tuple[str, str, str], str] = {}
 
 CONTRADICTION = "contradiction_sought"
-MODULE_SECONDS = 3
-PREMISES_SECONDS = 1
+MODULE_SECONDS = 3.0
+PREMISES_SECONDS = 0.5
 _GOAL = re.compile(r'^;; Goal (\S+)\n;; File "[^"]*", line (\d+), characters \d+-\d+\n', re.MULTILINE)
 _ASSERT_NOT = re.compile(r"\(assert\s+\(not\b")
 _AFTER = re.compile(r"\s*\(check-sat\)\s*(\(get-info :reason-unknown\)\s*)?\Z")
@@ -162,12 +163,12 @@ def check_task(setup: Setup, theory: Theory, task: Task) -> Goal | None:
     )
 
 
-def _solve(setup: Setup, prover: ProverName, script: str, seconds: int) -> Attempt:
+def _solve(setup: Setup, prover: ProverName, script: str, seconds: float) -> Attempt:
     tool = setup.configuration.provers[prover]
     options = (
-        ("--lang=smt2", f"--tlimit={seconds * 1000}")
+        ("--lang=smt2", f"--tlimit={round(seconds * 1000)}")
         if prover.startswith("cvc4")
-        else ("-smt2", f"-T:{seconds}", "-memory:2000")
+        else ("-smt2", f"-T:{ceil(seconds)}", "-memory:2000")
     )
     with tempfile.TemporaryDirectory(dir=setup.scratch, ignore_cleanup_errors=True) as folder:
         path = Path(folder) / "task.smt2"
