@@ -1,16 +1,21 @@
 import os
+from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 import pytest
-from tests.prove.projects import changed, needs_frama_c, tiny
+from tests.emit.support import Author, files_of
+from tests.prove.projects import changed, frama_on, needs_frama_c, tiny
 from tests.prove.support import QUICK, fake_tools, script
 
 from sonnx.prove.contracts import contracts, is_contract, loopholes
-from sonnx.prove.eva import harness
+from sonnx.prove.eva import analyse, harness
+from sonnx.prove.forms import oddities
 from sonnx.prove.projects import prove_project, read_project
 from sonnx.prove.result import Proofs
+from sonnx.prove.running import Options
 from sonnx.prove.tools import Tool
-from sonnx.prove.wp import FramaError, short_name
+from sonnx.prove.wp import FramaError, defined_functions, prove_function, short_name
 
 HEAD = "static void node_0_Where_t3(void)"
 CONTRACT = "/*@ assigns \\nothing;\n    ensures node_0_Where_t3_chosen(\\result, condition, x, y); */\n"
@@ -18,6 +23,8 @@ CONTRACT = "/*@ assigns \\nothing;\n    ensures node_0_Where_t3_chosen(\\result,
 
 def written(folder: Path, sources: dict[str, str]) -> Path:
     folder.mkdir()
+    sums = [f"{sha256(text.encode()).hexdigest()}  {name}\n" for name, text in sources.items()]
+    (folder / "SHA256SUMS").write_text("".join(sums), encoding="ascii")
     for name, text in sources.items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder
@@ -40,18 +47,11 @@ def test_an_emitted_project_is_proved_and_left_as_it_is(tmp_path: Path) -> None:
 
 
 @needs_frama_c
-def test_a_function_without_a_contract_is_not_proved(tmp_path: Path) -> None:
-    folder = written(tmp_path / "tiny", changed(tiny("Where", "int8"), CONTRACT, ""))
-    assert ("node_0_Where_t3_element", "there is a contract") in bad(prove_project(folder, options=QUICK))
-
-
-@needs_frama_c
-def test_a_contradictory_contract_is_found(tmp_path: Path) -> None:
+def test_a_contradictory_contract_is_found() -> None:
     wrong = CONTRACT.replace("/*@ ", "/*@ requires condition < 3 && condition > 5;\n    ")
-    proofs = prove_project(
-        written(tmp_path / "tiny", changed(tiny("Where", "int8"), CONTRACT, wrong)), options=QUICK
-    )
-    assert any(goal.verdict == "contradiction" and goal.kind == "smoke" for goal in proofs.bad)
+    with frama_on(changed(tiny("Where", "int8"), CONTRACT, wrong)) as frama:
+        goals = prove_function(frama, "node_0_Where_t3_element", 1)
+    assert any(goal.verdict == "contradiction" and goal.kind == "smoke" for goal in goals)
 
 
 @needs_frama_c
@@ -62,13 +62,15 @@ def test_what_frama_c_cannot_read_is_a_clear_error(tmp_path: Path) -> None:
 
 
 @needs_frama_c
-def test_a_read_beyond_an_array_is_found_by_eva_alone(tmp_path: Path) -> None:
+def test_a_read_beyond_an_array_is_found_by_eva_alone() -> None:
     old = "        t_t3[i] = node_0_Where_t3_element(t_x0[i],"
     new = "        t_t3[i] = node_0_Where_t3_element(t_x0[i + 1],"
-    proofs = prove_project(
-        written(tmp_path / "tiny", changed(tiny("Where", "int8"), old, new)), options=QUICK
-    )
-    assert ("the whole program", "no run-time error") in bad(proofs)
+    sources = tiny("Where", "int8")
+    with frama_on(sources) as frama:
+        (good,) = analyse(frama, sources["model.h"], ["model.c"])
+    with frama_on(changed(sources, old, new)) as frama:
+        (wrong,) = analyse(frama, sources["model.h"], ["model.c"])
+    assert (good.good, wrong.good) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -100,16 +102,73 @@ def test_an_emitted_project_takes_nothing_for_granted_and_every_function_has_a_c
     assert list(loopholes(text)) == []
     found = contracts(text)
     heads = [line for line in text.split("\n") if line.endswith(")") and line.startswith(("static", "void"))]
-    assert len(heads) == len(found) > 4
-    assert all(map(is_contract, found.values()))
+    assert len(heads) == len(found) > 3
+    assert all(is_contract(said, name) for name, said in found.items())
+    assert list(oddities(tiny(operator, dtype, "fused"))) == []
 
 
 def test_a_contract_says_what_is_assigned_and_ensured() -> None:
-    assert is_contract("assigns x; ensures y;")
-    assert is_contract("assigns \\nothing;")
-    assert not is_contract("assigns x;")
-    assert not is_contract("ensures y;")
-    assert not is_contract("")
+    assert is_contract("assigns x; ensures y;", "f")
+    assert is_contract("assigns \\nothing;", "f")
+    assert is_contract("requires \\valid_read(a); assigns x;", "m_run")
+    assert not is_contract("requires \\valid(a); assigns x;", "m_run")
+    assert not is_contract("assigns x;", "f")
+    assert not is_contract("ensures y;", "f")
+    assert not is_contract("", "m_run")
+
+
+# What would let Frama-C and a compiler see different programs, or prove what nobody claims.
+TAMPERED = {
+    "two programs": (
+        "    if (condition != 0) {",
+        "#ifdef __FRAMAC__\n    if (condition != 0) {\n#else\n    {\n#endif",
+    ),
+    "a macro": ("#define t_t3 buffer_3", "#define t_t3 buffer_3\n#define same_int8_t(a, b) (0 == 0)"),
+    "another file": ('#include "checks.h"', '#include "checks.h"\n#include "other.h"'),
+    "a line in two": ("    if (condition != 0) {", "    //@ adm\\\nit 0 == 1;\n    if (condition != 0) {"),
+    "in a string": (
+        "    if (condition != 0) {",
+        '    (void)"/*@ //"; /*@ admit 0 == 1; */\n    if (condition != 0) {',
+    ),
+    "no end": (
+        "        loop assigns i, t_t3[0 .. 5];\n        loop variant 6 - i; */",
+        "        loop assigns i, t_t3[0 .. 5]; */",
+    ),
+    "one array": ("#define t_t3 buffer_3", "#define t_t3 buffer_1"),
+    "assembler": ("    if (condition != 0) {", "    __asm__(0);\n    if (condition != 0) {"),
+}
+
+
+@pytest.mark.parametrize("how", TAMPERED)
+def test_a_source_of_another_form_is_not_believed(how: str) -> None:
+    sources = tiny("Where", "int8")
+    assert list(oddities(sources)) == []
+    assert list(oddities(changed(sources, *TAMPERED[how])))
+
+
+@pytest.mark.parametrize("text", ["/*@ axiomatic A { axiom a: 0 == 1; } */", "#define same_int8_t(a, b) 1"])
+@pytest.mark.parametrize("name", ["model.h", "checks.h"])
+def test_a_header_that_says_something_of_proofs_is_not_believed(name: str, text: str) -> None:
+    sources = tiny("Where", "int8")
+    assert list(oddities({**sources, name: f"{sources[name]}\n{text}\n"}))
+
+
+def test_a_file_that_is_not_as_emitted_is_no_project_that_is_proved(tmp_path: Path) -> None:
+    proofs = proofs_by(tmp_path, HONEST, sums="")
+    assert {name for _, name in bad(proofs)} == {"the file is as it was emitted"}
+
+
+@needs_frama_c
+def test_annotations_of_a_conv_without_terms_are_read(tmp_path: Path) -> None:
+    author = Author(np.random.default_rng(1))
+    inputs = [author.given_input("float", shape) for shape in ((2, 0, 3, 3), (3, 0, 2, 2), (3,))]
+    how = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0), "group": 1, "auto_pad": "NOTSET"}
+    author.node("Conv", inputs, "float", (2, 3, 2, 2), **how, kernel_shape=(2, 2))
+    files = {
+        name: text.decode() for name, text in files_of(author.finished()).items() if name[-2:] in {".c", ".h"}
+    }
+    with frama_on(files) as frama:
+        assert len(defined_functions(frama)) == 5
 
 
 def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
@@ -159,7 +218,15 @@ HONEST = "[wp] 1 goal scheduled\n[wp] [Qed] Goal typed_ieee_node_0_ensures : Val
 EVA = "  1 functions analyzed (out of 1): 100% coverage.\n  0 alarms generated by the analysis.\n"
 
 
-def proofs_by(folder: Path, wp: str, eva: str = EVA, end: str = "exit 0") -> Proofs:
+def proofs_by(
+    folder: Path,
+    wp: str,
+    eva: str = EVA,
+    end: str = "exit 0",
+    sums: str | None = None,
+    contract: str = "ensures \\result == 1;",
+    options: Options = QUICK,
+) -> Proofs:
     """What is believed of a made-up Frama-C that prints these texts."""
     tools = fake_tools(folder, "")
     text = f"""#!/bin/sh
@@ -181,13 +248,15 @@ esac
 """
     found = Tool("frama-c", script(folder / "frama-c", text), "25.0")
     sources = {
-        "model.c": "/*@ assigns \\nothing;\n    ensures \\result == 1; */\nstatic int node_0(void)\n{\n}\n",
+        "model.c": f"/*@ {contract and 'assigns x;'} {contract} */\nstatic int node_0(void)\n{{\n}}\n",
         "model.h": "void x_run(void);\n",
         "checks.h": "",
     }
     project = written(folder / "project", sources)
+    if sums is not None:
+        (project / "SHA256SUMS").write_text(sums)
     replaced = type(tools)(tools.why3, tools.z3, tools.cvc4, found)
-    return prove_project(project, options=QUICK, tools=replaced)
+    return prove_project(project, options=options, tools=replaced)
 
 
 def test_what_frama_c_says_plainly_is_believed(tmp_path: Path) -> None:
@@ -239,17 +308,24 @@ def test_what_eva_does_not_say_plainly_is_not_believed(tmp_path: Path, said: str
     assert bad(proofs_by(tmp_path, HONEST, said)) == {("the whole program", "no run-time error")}
 
 
-@needs_frama_c
+def test_a_function_without_a_contract_is_not_proved(tmp_path: Path) -> None:
+    proofs = proofs_by(tmp_path, HONEST, contract="")
+    assert ("node_0", "there is a contract") in bad(proofs)
+
+
 def test_results_are_kept_and_a_change_is_proved_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SONNX_CACHE_DIR", os.fspath(tmp_path / "cache"))
-    options = type(QUICK)(seconds=2, jobs=2, cache=True)
-    sources = tiny("Where", "int8")
-    folder = written(tmp_path / "tiny", sources)
-    assert not any(goal.cached for goal in prove_project(folder, options=options).goals)
-    again = prove_project(folder, options=options)
-    assert again.good
-    assert all(goal.cached for goal in again.goals)
-    (folder / "model.c").write_text(changed(sources, "if (condition != 0)", "if (condition == 0)")["model.c"])
-    assert ("node_0_Where_t3_element", "ensures") in bad(prove_project(folder, options=options))
+
+    def cached(place: str, said: str, contract: str = "ensures \\result == 1;") -> list[bool]:
+        (tmp_path / place).mkdir()
+        options = type(QUICK)(seconds=2, cache=True)
+        return [
+            goal.cached
+            for goal in proofs_by(tmp_path / place, said, contract=contract, options=options).goals
+        ]
+
+    assert not any(cached("first", HONEST))
+    assert all(cached("second", ""))
+    assert not any(cached("third", HONEST, "ensures \\result == 2;"))

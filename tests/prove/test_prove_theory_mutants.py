@@ -182,7 +182,7 @@ def is_proved(sources: dict[str, str], file: str, module: str, law: str) -> bool
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
         configuration = write_configuration(folder, tools)
-        command = [
+        command: list[str | Path] = [
             tools.why3.path,
             "prove",
             "-C",
@@ -196,7 +196,7 @@ def is_proved(sources: dict[str, str], file: str, module: str, law: str) -> bool
         for prover in ("cvc4nofp", "z3new"):
             if prover not in configuration.provers:
                 continue
-            what = [folder / "theories" / file, "-T", module, "-G", law]
+            what: list[str | Path] = [folder / "theories" / file, "-T", module, "-G", law]
             ran = run_tool([*command, "-t", "2", "-P", prover, *what], seconds=120, folder=folder)
             answers = re.findall(r"^Prover result is: (\w+)", ran.out, re.MULTILINE)
             assert answers, ran.err

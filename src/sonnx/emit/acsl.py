@@ -116,9 +116,13 @@ def steps(layout: Layout) -> list[str]:
 
     Tensors share arrays: an assertion fails where one was overwritten before its last use.
     """
-    inputs = {port.tensor for port in layout.inputs}
-    made = dict.fromkeys(inputs, "given")
-    lines = ["    //@ ghost given: ;"] if inputs else []
+    made: dict[str, str] = dict.fromkeys((port.tensor for port in layout.inputs), "given")
+    lines = []
+    for port in layout.inputs if layout.kernels is None else ():
+        if port.elements:
+            pair = f"{layout.arrays[port.tensor]}[k]", f"\\at({port.parameter}[k], Pre)"
+            lines.append(f"    //@ assert given: {_equal(port.kind.name, port.elements, *pair)};")
+    lines += ["    //@ ghost given: ;"] if made else []
     for function in layout.functions:
         reads = {name for _, node in function.nodes for name in node.inputs if name}
         lines += _kept(layout, reads, made)

@@ -154,7 +154,7 @@ def function(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) 
     nodes = ((draft.number, draft.node),)
     if draft.empty:
         body = f"static void {draft.function}(void)\n{{\n    /* It makes no element. */\n}}"
-        return Function(draft.function, nodes, made, f"{comment}\n{body}")
+        return Function(draft.function, nodes, made, f"{comment}\n/*@ assigns \\nothing; */\n{body}")
     operands = (*draft.inputs.items(), *draft.outputs.items())
     names: dict[str, str | int] = {operand: arrays[name] for operand, name in operands if name in arrays}
     names |= {each.name: arrays[draft.own[each.name]] for each in draft.kernel.scratch}

@@ -16,7 +16,7 @@ _COVERED = re.compile(r"^\s*(\d+) functions? analyzed \(out of (\d+)\)", re.MULT
 _TROUBLE = re.compile(r"^\s*(?:Some errors and warnings have been raised|\d+ error)", re.MULTILINE)
 _ALARM = re.compile(r"^\[eva:alarm\] (\S+): Warning:\s*(.*)$", re.MULTILINE)
 _HARNESS = "eva_main.c"
-_PRECISION = 3
+PRECISION = 3
 _RANGES = {
     "float": "Frama_C_float_interval(-FLT_MAX, FLT_MAX)",
     "double": "Frama_C_double_interval(-DBL_MAX, DBL_MAX)",
@@ -81,7 +81,7 @@ def _filled(array: Parameter) -> list[str]:
 def analyse(frama: Frama, header: str, sources: Sequence[str]) -> list[Goal]:
     """One goal: the analysis reaches every function of the project and raises no alarm."""
     (frama.folder / _HARNESS).write_text(harness(header), encoding="ascii")
-    options = ["-eva", "-eva-precision", str(_PRECISION), *FLOATS, "-eva-no-show-progress"]
+    options = ["-eva", "-eva-precision", str(PRECISION), *FLOATS, "-eva-no-show-progress"]
     options += ["-eva-msg-key=-initial-state,-final-states"]
     ran = frama.run([*options, *sources, _HARNESS])
     alarms, covered = _SUMMARY.search(ran.out), _COVERED.search(ran.out)

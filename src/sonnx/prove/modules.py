@@ -14,7 +14,7 @@ from sonnx.prove.tools import Tools
 from sonnx.report.text import cut
 
 # Most goals take a fraction of a second with some prover: each is asked briefly before any is for long.
-_SHORT_SECONDS = 2
+_SHORT_SECONDS = 1
 _FIRST: tuple[ProverName, ...] = ("cvc4nofp", "z3new", "z3nofp", "cvc4")
 _THEN: tuple[ProverName, ...] = ("cvc4nofp", "z3new", "z3nofp", "cvc4", "z3")
 _LONGEST_RUN = 3600.0

@@ -13,6 +13,7 @@ from sonnx.prove import eva, wp
 from sonnx.prove.assumptions import project_sentences
 from sonnx.prove.configuration import Configuration, write_configuration
 from sonnx.prove.contracts import assumed, contracts, is_contract, loopholes
+from sonnx.prove.forms import oddities
 from sonnx.prove.keeping import keep, kept, key_of
 from sonnx.prove.result import Goal, Proofs
 from sonnx.prove.running import Job, Options, Watch, run_jobs
@@ -51,8 +52,10 @@ def prove_project(
         provers = [each for each in _PROVERS if each in configuration.provers]
         environment = wp.program_environment(configuration.environment)
         frama = wp.Frama(found.frama_c.path, place, environment, provers, subject)
-        goals = _said(subject, texts["model.c"])
-        goals += _Campaign(frama, texts, options or Options(), configuration, watch).run(trusted)
+        goals = [*_said(subject, texts), *_unlike(subject, folder, texts)]
+        goals += _Campaign(frama, texts, options or Options(), configuration, found.versions, watch).run(
+            trusted
+        )
     return Proofs(tuple(goals), found.versions, monotonic() - began, project_sentences(texts))
 
 
@@ -66,8 +69,9 @@ def read_project(folder: Path) -> dict[str, str]:
     names = [*_NEEDED, *(name for name in _PERHAPS if (folder / name).is_file())]
     texts = {}
     for name in names:
-        content = (folder / name).read_bytes()
-        if len(content) > _MOST_BYTES or not content.isascii():
+        path = folder / name
+        content = path.read_bytes() if path.stat().st_size <= _MOST_BYTES else b""
+        if not content.isascii() or path.stat().st_size > _MOST_BYTES:
             raise ValueError(f"{folder / name} is not what sonnx emit writes: too large, or not ASCII")
         texts[name] = content.decode("ascii")
     return texts
@@ -79,12 +83,26 @@ def driver_files() -> dict[str, str]:
     return {name: (folder / name).read_text(encoding="utf-8") for name in (wp.DRIVER, "ieee.mlw")}
 
 
-def _said(subject: str, text: str) -> list[Goal]:
-    """That the annotations take nothing for granted: a goal that was looked at, not proved by a prover."""
-    name = "annotations take nothing for granted"
+def _said(subject: str, texts: Mapping[str, str]) -> list[Goal]:
+    """What in the sources would make proofs worthless."""
+    granted, form = "annotations take nothing for granted", "sources have the form that is emitted"
+    found = [("model.c", line, f"{granted}: {word}") for line, word in loopholes(texts["model.c"])]
+    found += [(file, line, f"{form}: {what}") for file, line, what in oddities(texts)]
+    return [Goal(subject, "", name, "failed", place=f"{subject}/{file}:{line}") for file, line, name in found]
+
+
+def _unlike(subject: str, folder: Path, texts: Mapping[str, str]) -> list[Goal]:
+    """The files that are not what SHA256SUMS says they were when they were written."""
+    try:
+        listed = (folder / "SHA256SUMS").read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        listed = []
+    sums = {name: digest for digest, _, name in (line.partition("  ") for line in listed)}
+    changed = [name for name, text in texts.items() if sums.get(name) != sha256(text.encode()).hexdigest()]
+    detail = "it differs from what SHA256SUMS says was emitted, or that file does not name it"
     return [
-        Goal(subject, "", f"{name}: {word}", "failed", place=f"{subject}/model.c:{line}")
-        for line, word in loopholes(text)
+        Goal(subject, "", "the file is as it was emitted", "failed", detail=detail, place=f"{subject}/{name}")
+        for name in changed
     ]
 
 
@@ -97,17 +115,20 @@ class _Campaign:
         texts: Mapping[str, str],
         options: Options,
         configuration: Configuration,
+        versions: tuple[tuple[str, str], ...],
         watch: Watch | None,
     ) -> None:
         self._frama, self._texts, self._options = frama, texts, options
-        self._identity, self._watch = configuration.identity, watch
+        self._identity, self._versions, self._watch = configuration.identity, versions, watch
 
     def run(self, trusted: Mapping[str, str]) -> list[Goal]:
         """The goals of all functions, and that of the whole."""
         names = wp.defined_functions(self._frama)
         said = contracts(self._texts["model.c"])
         goals = [
-            self._bare(name) for name in names if name not in trusted and not is_contract(said.get(name, ""))
+            self._bare(name)
+            for name in names
+            if name not in trusted and not is_contract(said.get(name, ""), name)
         ]
         jobs = [
             Job(
@@ -144,11 +165,10 @@ class _Campaign:
             self._frama.subject,
             self._identity,
             self._options.seconds,
-            _frama_identity(self._frama),
+            self._versions,
+            _ways(self._frama),
         )
-        # Only the whole program depends on the weights' values.
-        used = {name: text for name, text in self._texts.items() if not function or name != "weights.c"}
-        key = key_of(identity, {**used, **driver_files()})
+        key = key_of(identity, {**self._texts, **driver_files()})
         found = kept(key) if self._options.cache else None
         if found is not None:
             return list(found)
@@ -158,5 +178,6 @@ class _Campaign:
         return goals
 
 
-def _frama_identity(frama: wp.Frama) -> str:
-    return sha256(repr((frama.program.stat().st_size, list(frama.provers))).encode()).hexdigest()
+def _ways(frama: wp.Frama) -> tuple[object, ...]:
+    """How proofs are sought, as far as it is not in the texts."""
+    return frama.program.stat().st_size, tuple(frama.provers), wp.FLOATS, eva.PRECISION, eva.STATED

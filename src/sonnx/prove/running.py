@@ -1,6 +1,7 @@
 """Runs tools, whatever they do: fail, hang, print without end; and many jobs side by side."""
 
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -15,6 +16,8 @@ from typing import Generic, TypeVar
 
 _MOST_OUTPUT = 32 * 2**20
 _CHUNK = 65536
+# What would have tools read other files, or the same ones in another way.
+_MEDDLING = re.compile(r"CPP$|CPATH$|C_INCLUDE_PATH$|CPLUS_INCLUDE_PATH$|FRAMAC|WHY3|OCAML|CAML")
 
 T = TypeVar("T")
 # How many jobs have ended, of how many, and the name of the last.
@@ -76,7 +79,8 @@ def run_tool(
     """
     began = monotonic()
     added = {"LC_ALL": "C", "TMPDIR": os.fspath(folder), **(environment or {})}
-    with _started([os.fspath(word) for word in command], folder, os.environ | added) as process:
+    kept = {name: value for name, value in os.environ.items() if not _MEDDLING.match(name)}
+    with _started([os.fspath(word) for word in command], folder, kept | added) as process:
         out, err, stopped = _listen(process, _Limits(seconds, silence, most))
         if stopped:
             _stop(process)

@@ -22,8 +22,8 @@ from sonnx.report.text import cut
 CONTRADICTORY: dict[tuple[str, str, str], str] = {}
 
 CONTRADICTION = "contradiction_sought"
-MODULE_SECONDS = 3.0
-PREMISES_SECONDS = 0.5
+MODULE_SECONDS = 2.0
+PREMISES_SECONDS = 0.3
 _GOAL = re.compile(r'^;; Goal (\S+)\n;; File "[^"]*", line (\d+), characters \d+-\d+\n', re.MULTILINE)
 _ASSERT_NOT = re.compile(r"\(assert\s+\(not\b")
 _AFTER = re.compile(r"\s*\(check-sat\)\s*(\(get-info :reason-unknown\)\s*)?\Z")
@@ -140,10 +140,14 @@ def check_task(setup: Setup, theory: Theory, task: Task) -> Goal | None:
     if not whole and not task.premises:
         return None
     seconds = MODULE_SECONDS if whole else PREMISES_SECONDS
-    # Goals are many, and a search that finds nothing takes all its time: one prover looks at their premises.
-    scripts = task.scripts if whole else task.scripts[:1]
-    attempts = tuple(_solve(setup, prover, script, seconds) for prover, script in scripts)
-    verdicts = [attempt.verdict for attempt in attempts]
+    # Goals are many, and a search that finds nothing takes all its time: one prover looks at their premises,
+    # the other only where that one breaks down, as cvc4 does on some data types.
+    attempts: tuple[Attempt, ...] = ()
+    for prover, script in task.scripts:
+        attempts += (_solve(setup, prover, script, seconds),)
+        if not whole and attempts[-1].verdict != "failed":
+            break
+    verdicts = [attempt.verdict for attempt in attempts if whole or attempt is attempts[-1]]
     verdict = next((bad for bad in ("contradiction", "failed") if bad in verdicts), verdicts[0])
     reason = CONTRADICTORY.get((theory.subject, task.module.name, task.goal), "")
     if verdict == "contradiction" and reason:

@@ -31,6 +31,10 @@ _SCHEDULED = re.compile(r"^\[wp\] (\d+|No) goals? (?:scheduled|generated)", re.M
 _SECONDS = re.compile(r"\(([\d.]+)(ms|s|')\)")
 _WARNING = re.compile(r"^\[(wp[\w:-]*|kernel:annot[\w:-]*)\] (?:\S+: )?Warning: *(.*)$")
 _DEFINED = re.compile(r"Defined functions \((\d+)\)\s*=+\s*(.*?)\n\s*\n", re.DOTALL)
+_FOREIGN = re.compile(
+    r"(?:Specified-only|Undefined and unspecified) functions \(\d+\)\s*=+\s*(.*?)\n\s*\n", re.DOTALL
+)
+_LIBRARY = frozenset({"fmaf", "fma"})
 _CALLED = re.compile(r"(\w+) \(\d+ calls?\)")
 # It is said of every function with a pointer; the caller's arrays cannot be the project's static ones.
 _EXPECTED_WARNINGS = ("Memory model hypotheses", "Failed smoke-test")
@@ -81,6 +85,9 @@ def defined_functions(frama: Frama) -> list[str]:
     if ran.how or not found or len(names) != int(found[1]):
         said = [line for line in (ran.out + ran.err).splitlines() if "rror" in line or "Warning" in line]
         raise FramaError(f"Frama-C does not read {SOURCE}: {' '.join(said[:3]) or ran.how or ran.out[:300]}")
+    foreign = {name for part in _FOREIGN.findall(ran.out) for name in _CALLED.findall(part)} - _LIBRARY
+    if foreign:
+        raise FramaError(f"{SOURCE} calls functions that are not in it: {', '.join(sorted(foreign))}")
     return names
 
 
@@ -96,6 +103,8 @@ def prove_function(frama: Frama, function: str, seconds: int, *, hasty: bool = F
         if not left:
             break
         found = _goals(frama, function, frama.provers, limit, smoke=False)
+        if any(goal.verdict == "failed" for goal in found):  # then nothing of this round is believed
+            return goals + [goal for goal in found if goal.verdict == "failed"]
         better = {goal.name: goal for goal in found if goal.name in left}
         goals = [better.get(goal.name, goal) if goal.kind == "proof" else goal for goal in goals]
     return goals
@@ -117,7 +126,7 @@ def _goals(frama: Frama, function: str, provers: Sequence[str], seconds: int, *,
     problems = [*_complaints(ran.out)]
     if ran.how:
         problems.append(f"Frama-C: {ran.how}: {' '.join((ran.err or ran.out)[-300:].split())}")
-    elif count != len(goals) or len({(goal.kind, goal.name) for goal in goals}) != len(goals):
+    elif not count or count != len(goals) or len({(goal.kind, goal.name) for goal in goals}) != len(goals):
         problems.append(f"Frama-C planned {count} goals and spoke of {len(goals)}")
     place = f"{frama.subject}/{SOURCE}"
     return goals + [

@@ -21,6 +21,7 @@ class Shapes:
     padded: Sequence[int]
     W: Sequence[int]
     Y: Sequence[int]
+    bias: bool
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,14 @@ class Arithmetic:
 
 
 def contract(
-    shapes: Shapes, attributes: Mapping[str, Any], arithmetic: Arithmetic, bias: bool, copied: bool
+    shapes: Shapes, attributes: Mapping[str, Any], arithmetic: Arithmetic, used: Sequence[int], copied: bool
 ) -> dict[str, str | int]:
-    """The values of the template's annotations; `copied` says that the image is padded in a copy."""
+    """The values of the template's annotations.
+
+    `used` are the axes of the output that the C asks for, `copied` tells that the image is padded in a copy.
+    """
     X, W, Y = shapes.X, shapes.W, shapes.Y
-    names = [index if size > 1 else "0" for index, size in zip("bcmn", Y, strict=True)]
+    names = [index if axis in used else "0" for axis, index in enumerate("bcmn")]
     ranges = [f"0 <= {name} < {size}" for name, size in zip(names, Y, strict=True) if name != "0"]
     total = "${function}_sum(%s, " + f"{W[1]}, 0, 0)"
     before = "${function}_sum(b, c, m, n, ci, p, q - 1)"
@@ -66,13 +70,13 @@ def contract(
         "columns": X[3],
         "term": arithmetic.step(before, x, w) if prod(W[1:]) else "",
         "operand": _operand(shapes, attributes, arithmetic, names, "q"),
-        "first": arithmetic.value("$B[c]") if bias else f"({arithmetic.accumulator})0.0",
+        "first": arithmetic.value("$B[c]") if shapes.bias else f"({arithmetic.accumulator})0.0",
         "ranges": " && ".join(ranges) or "\\true",
         "indices": ", ".join(names),
         "sum_same": f"same_{arithmetic.accumulator}",
         "result": arithmetic.result("\\result", total % ", ".join(names)),
-        "made": arithmetic.result("$Y[t]", total % _places("t", Y)),
-        "made_before": arithmetic.result("$Y[k]", total % _places("k", Y)),
+        "made": arithmetic.result("$Y[t]", total % _places("t", Y, used)),
+        "made_before": arithmetic.result("$Y[k]", total % _places("k", Y, used)),
         "written": ", ".join([*written, f"$Y[0 .. {prod(Y) - 1}]"]),
         "last": prod(Y) - 1,
     }
@@ -117,6 +121,6 @@ def _operand(
     return arithmetic.value("${function}_x(" + image + ")")
 
 
-def _places(flat: str, Y: Sequence[int]) -> str:
-    """The four indices of an element of the output."""
-    return ", ".join(place(flat, Y, axis) or "0" for axis in range(4))
+def _places(flat: str, Y: Sequence[int], used: Sequence[int]) -> str:
+    """The four indices of an element of the output, 0 where the C asks for none."""
+    return ", ".join(place(flat, Y, axis) if axis in used else "0" for axis in range(4))

@@ -41,7 +41,7 @@ def plain(request: PlainRequest) -> PlainKernel:
     values["x"] = read if terms else ""
     half, fused = dtype is DType.FLOAT16, attributes["accumulate"] == "fused"
     arithmetic = Arithmetic(str(values["accumulator"]), fused, half)
-    values |= contract(Shapes(X, padded, W, Y), attributes, arithmetic, biased, copied)
+    values |= contract(Shapes(X, padded, W, Y, biased), attributes, arithmetic, used, copied)
     scratch = (PlainScratch("padded", dtype, prod(padded)),) if copied else ()
     flags = {
         "PADDED": copied,
