@@ -327,5 +327,5 @@ def test_results_are_kept_and_a_change_is_proved_anew(
         ]
 
     assert not any(cached("first", HONEST))
-    assert all(cached("second", ""))
+    assert all(cached("second", HONEST))
     assert not any(cached("third", HONEST, "ensures \\result == 2;"))
