@@ -167,7 +167,12 @@ def _parsed(subject: str, function: str, out: str) -> Iterator[Goal]:
             yield _answered(subject, function, *found.groups())
         elif found := _PASSED.match(line):
             yield Goal(
-                subject, function, short_name(found[1], function), "unknown", kind="smoke", place=subject
+                subject,
+                function,
+                short_name(found[1], function),
+                "unknown",
+                kind="smoke",
+                place=f"{subject}/{SOURCE}",
             )
         elif found := _FAILED.match(line):
             open_entry = _Entry(found[1], short_name(found[2], function))
@@ -178,7 +183,7 @@ def _parsed(subject: str, function: str, out: str) -> Iterator[Goal]:
                 short_name(found[3], function),
                 "failed",
                 detail=line.strip(),
-                place=subject,
+                place=f"{subject}/{SOURCE}",
             )
 
 
@@ -187,7 +192,15 @@ def _answered(subject: str, function: str, prover: str, goal: str, word: str, re
     verdict = _verdict(word)
     attempts = () if verdict == "proved" else (Attempt(prover, verdict, seconds),)
     return Goal(
-        subject, function, name, verdict, prover, seconds, law=_law(name), place=subject, attempts=attempts
+        subject,
+        function,
+        name,
+        verdict,
+        prover,
+        seconds,
+        law=_law(name),
+        place=f"{subject}/{SOURCE}",
+        attempts=attempts,
     )
 
 
@@ -207,14 +220,20 @@ def _unproved(subject: str, function: str, entry: _Entry) -> Goal:
             "contradiction",
             kind="smoke",
             detail=detail,
-            place=subject,
+            place=f"{subject}/{SOURCE}",
             attempts=attempts,
         )
     verdicts = {attempt.verdict for attempt in attempts}
     order: tuple[Verdict, ...] = ("invalid", "timeout", "unknown")
     verdict: Verdict = next((each for each in order if each in verdicts), "failed")
     return Goal(
-        subject, function, entry.name, verdict, law=_law(entry.name), place=subject, attempts=attempts
+        subject,
+        function,
+        entry.name,
+        verdict,
+        law=_law(entry.name),
+        place=f"{subject}/{SOURCE}",
+        attempts=attempts,
     )
 
 
