@@ -288,7 +288,7 @@ def emit(model: Path, memory: int | None, **options: Any) -> None:
     show_default=True,
     help="The report for people, or for scripts.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write the report to FILE instead of printing it.")
+@click.option("-o", "--output", metavar="FILE", help="Write the report to FILE; its table is printed too.")
 @click.option("--junit", metavar="FILE", help="Write the goals to FILE as JUnit XML too.")
 @click.option("--jobs", type=click.IntRange(1, 256), metavar="N", help="Provers at once (all processors).")
 @click.option(
