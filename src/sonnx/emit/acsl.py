@@ -33,7 +33,7 @@ _HALF = {
 }
 _FUSED = """\
 #ifdef __FRAMAC__
-/*@ assigns \\nothing;
+/*@ assigns \\result \\from x, y, z;
     ensures same_{real}(\\result, fused_{real}(x, y, z)); */
 extern {real} {name}({real} x, {real} y, {real} z);
 #endif"""

@@ -13,7 +13,7 @@ _KNOWN_DIRECTIVE = re.compile(
     r"|#ifdef __FRAMAC__|#endif"
 )
 _KNOWN_BLOCK = re.compile(
-    r"^#ifdef __FRAMAC__\n/\*@ assigns \\nothing;\n"
+    r"^#ifdef __FRAMAC__\n/\*@ assigns \\result \\from x, y, z;\n"
     r"    ensures same_(float|double)\(\\result, fused_\1\(x, y, z\)\); \*/\n"
     r"extern \1 (?:fmaf|fma)\(\1 x, \1 y, \1 z\);\n#endif$",
     re.MULTILINE,
