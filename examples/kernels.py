@@ -3,8 +3,8 @@
     python examples/kernels.py OUT.onnx [--convolutions]
 
 It conforms to the profile as it is: a Conv with padding, strides and dilation, whose result is limited,
-chosen from and repeated. With `--convolutions` it has the Conv alone: that is what differs between the modes of
-accumulation.
+chosen from and repeated. With `--convolutions` it has the Conv alone: that is what differs between the
+modes of accumulation.
 """
 
 import argparse
