@@ -65,13 +65,21 @@ MUTANTS = {
         "Repeat",
         "read_inside",
     ),
-    "onnx/broadcast": (
-        "onnx/broadcast/theory.mlw",
+    "shared/common_shape": (
+        "shared/common_shape.mlw",
         "fits s (common s t) /\\ fits t (common s t)",
         "fits s (common s t) \\/ fits t (common s t)",
         "",
         "TwoShapes",
         "c1_by_axis",
+    ),
+    "onnx/broadcast": (
+        "onnx/broadcast/theory.mlw",
+        "(fun a -> full x2.shape a) 0",
+        "(fun a -> full x1.shape a) 0",
+        "",
+        "Recursive",
+        "binary_agrees'vc",
     ),
     "onnx/expand": (
         "onnx/expand/theory.mlw",
