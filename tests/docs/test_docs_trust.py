@@ -19,8 +19,8 @@ from docs import build as docs_build
 from sonnx import __version__
 from sonnx.prove.assumptions import DRIVER_LINES, assumptions
 from sonnx.prove.mlw import read_theory
+from sonnx.prove.reporting import proofs_json, proofs_text
 from sonnx.prove.result import Attempt, Goal, Proofs
-from sonnx.report.proofs import proofs_json, proofs_text
 
 ROOT = Path(__file__).parents[2]
 THEORY = """module Clip

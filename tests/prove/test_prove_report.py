@@ -1,8 +1,8 @@
 import json
 import xml.etree.ElementTree as ET
 
+from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text, verdict
 from sonnx.prove.result import Attempt, Goal, Proofs
-from sonnx.report.proofs import proofs_json, proofs_junit, proofs_text, verdict
 
 PROVED = Goal("onnx/clip", "Clip", "a", "proved", "cvc4nofp", 0.25, law="a", place="onnx/clip/theory.mlw:3")
 SMOKE = Goal("onnx/clip", "Clip", "false does not follow", "unknown", kind="smoke", seconds=1.0)

@@ -28,7 +28,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def put(folder: Path, *names: str) -> None:
     for name in names:
-        script(folder / name, f"#!/programs/sh\necho '{SAYING[name]}'\n")
+        script(folder / name, f"#!/bin/sh\necho '{SAYING[name]}'\n")
 
 
 def test_tools_are_found_with_their_versions(programs: Path) -> None:
@@ -58,7 +58,7 @@ def test_whoever_lacks_tools_is_told_which_and_what_to_install(programs: Path) -
 @pytest.mark.parametrize("body", ["echo rubbish", "exit 1", "kill -9 $$", "yes"])
 def test_a_tool_that_does_not_say_its_version_is_none(programs: Path, body: str) -> None:
     put(programs, "why3", "z3")
-    script(programs / "cvc4", f"#!/programs/sh\n{body}\n")
+    script(programs / "cvc4", f"#!/bin/sh\n{body}\n")
     with pytest.raises(ToolsMissingError, match="does not say its version"):
         find_tools()
 
@@ -66,7 +66,7 @@ def test_a_tool_that_does_not_say_its_version_is_none(programs: Path, body: str)
 def test_a_tool_that_hangs_is_given_up(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(programs, "why3", "z3")
     monkeypatch.setattr(module, "_SECONDS", 0.3)
-    script(programs / "cvc4", "#!/programs/sh\nwhile :; do :; done\n")
+    script(programs / "cvc4", "#!/bin/sh\nwhile :; do :; done\n")
     with pytest.raises(ToolsMissingError, match="did not end within"):
         find_tools()
 
@@ -83,14 +83,14 @@ def test_the_z3_of_the_wheel_is_used_where_it_differs(
     programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(programs, "why3", "cvc4", "z3")
-    wheel = script(tmp_path / "z3", "#!/programs/sh\necho 'Z3 version 5.4.0 - 64 bit'\n")
+    wheel = script(tmp_path / "z3", "#!/bin/sh\necho 'Z3 version 5.4.0 - 64 bit'\n")
     monkeypatch.setattr(module, "wheel_z3", lambda: wheel)
     assert find_tools().newer_z3 == Tool("z3 of z3-solver", wheel, "5.4.0")
     (programs / "z3").unlink()
     assert find_tools().z3.path == wheel
     assert find_tools().newer_z3 is None
     put(programs, "z3")
-    script(wheel, f"#!/programs/sh\necho '{SAYING['z3']}'\n")
+    script(wheel, f"#!/bin/sh\necho '{SAYING['z3']}'\n")
     assert find_tools().newer_z3 is None
 
 

@@ -17,11 +17,11 @@ from sonnx import __version__
 from sonnx.cli.models import is_same_file, say_findings
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail
 from sonnx.load.whole_file import whole_file
+from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text
 from sonnx.prove.result import Proofs
 from sonnx.prove.running import Options, Watch
 from sonnx.prove.theories import prove_theories
 from sonnx.prove.tools import ToolsMissingError
-from sonnx.report.proofs import proofs_json, proofs_junit, proofs_text
 from sonnx.report.text import cut, printable
 
 _LONGEST_SHOWN = 40
