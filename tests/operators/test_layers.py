@@ -21,12 +21,13 @@ ALLOWED: Mapping[str, set[str]] = {
     "evaluate": {"model", "numeric", "operators", "check", "report", "evaluate"},
     # What both compiled engines begin with knows no engine.
     "plan": {"model", "numeric", "operators", "plan"},
-    # What is kept between runs is files alone.
+    # What is kept between runs is files alone, what is run is programs.
     "storage": set(),
-    "native": {"model", "numeric", "operators", "plan", "report", "storage", "native"},
+    "processes": set(),
+    "native": {"model", "numeric", "operators", "plan", "report", "processes", "storage", "native"},
     "emit": {"model", "numeric", "operators", "plan", "report", "emit"},
     # Provers judge texts: theories beside the operators, C that was emitted. They know no engine.
-    "prove": {"report", "storage", "prove"},
+    "prove": {"report", "processes", "storage", "prove"},
     "report": {"model", "report"},
     "load": {"model", "numeric", "load"},
     "normalize": {"model", "numeric", "operators", "check", "normalize"},

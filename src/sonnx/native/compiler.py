@@ -4,18 +4,15 @@ import math
 import os
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from threading import TIMEOUT_MAX, Event, Lock, Timer
-from typing import IO
+from subprocess import DEVNULL
 
+from sonnx.processes import Group, finished
 from sonnx.report.text import cut, printable
 
 # None of these changes a bit of a result. The last word on arithmetic stands after what a user's own command
@@ -177,15 +174,12 @@ def _compile(
         raise CompilerError(_failure(command, "succeeded and left no library", said))
 
 
-_running: set[subprocess.Popen[bytes]] = set()
-_running_lock = Lock()
+_compilers = Group()
 
 
 def stop_compilers() -> None:
     """End every compiler that this process has started and that still runs, with all its children."""
-    with _running_lock:
-        for process in _running:
-            _stop(process)
+    _compilers.stop()
 
 
 def _run(command: tuple[str, ...], private: Path, tools: Path, seconds: float) -> tuple[int | None, str]:
@@ -198,55 +192,10 @@ def _run(command: tuple[str, ...], private: Path, tools: Path, seconds: float) -
         "ZIG_GLOBAL_CACHE_DIR": os.fspath(tools),
     }
     with (private / "said").open("w+b") as said:
-        with _started(command, private, environment, said) as process:
-            # Waiting without a limit wakes up at once; `wait(seconds)` would look twenty times a second.
-            late = Event()
-            timer = Timer(min(seconds, TIMEOUT_MAX), _give_up, [process, late])
-            timer.daemon = True
-            timer.start()
-            try:
-                code = process.wait()
-            finally:
-                timer.cancel()
+        with _compilers.started(command, private, environment, stdout=DEVNULL, stderr=said) as process:
+            code = finished(process, seconds)
         said.seek(max(0, said.seek(0, os.SEEK_END) - _LONGEST_OUTPUT))
-        return None if late.is_set() else code, said.read().decode("utf-8", "replace")
-
-
-@contextmanager
-def _started(
-    command: tuple[str, ...], private: Path, environment: dict[str, str], said: IO[bytes]
-) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a group of its own, of which nothing is left running when it has to be given up."""
-    process = subprocess.Popen(
-        command,
-        cwd=private,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=said,
-        start_new_session=True,
-    )
-    with _running_lock:
-        _running.add(process)
-    try:
-        yield process
-    finally:
-        with _running_lock:
-            _running.discard(process)
-        _stop(process)
-        process.wait()
-
-
-def _give_up(process: subprocess.Popen[bytes], late: Event) -> None:
-    late.set()
-    _stop(process)
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    # Once it has been waited for, its number may be another's.
-    if process.poll() is None:
-        with suppress(ProcessLookupError, PermissionError):  # it has ended meanwhile
-            os.killpg(process.pid, signal.SIGKILL)
+        return code, said.read().decode("utf-8", "replace")
 
 
 def _failure(command: tuple[str, ...], how: str, said: str) -> str:

@@ -3,16 +3,15 @@
 import os
 import re
 import selectors
-import signal
-import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from threading import Event, Lock
+from subprocess import PIPE
 from time import monotonic
 from typing import Generic, TypeVar
+
+from sonnx.processes import Group, Process, finished, stop
 
 _MOST_OUTPUT = 32 * 2**20
 _CHUNK = 65536
@@ -80,10 +79,11 @@ def run_tool(
     began = monotonic()
     added = {"LC_ALL": "C", "TMPDIR": os.fspath(folder), **(environment or {})}
     kept = {name: value for name, value in os.environ.items() if not _MEDDLING.match(name)}
-    with _started([os.fspath(word) for word in command], folder, kept | added) as process:
+    words = [os.fspath(word) for word in command]
+    with _tools.started(words, folder, kept | added, stdout=PIPE, stderr=PIPE) as process:
         out, err, stopped = _listen(process, _Limits(seconds, silence, most))
         if stopped:
-            _stop(process)
+            stop(process)
         code = process.wait()
     texts = out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
     return Ran(code, *texts, seconds=monotonic() - began, stopped=stopped)
@@ -96,7 +96,7 @@ class _Limits:
     most: int
 
 
-def _listen(process: subprocess.Popen[bytes], limits: _Limits) -> tuple[bytes, bytes, str]:
+def _listen(process: Process, limits: _Limits) -> tuple[bytes, bytes, str]:
     """Collect what a process prints until it has ended; or say why it must be stopped."""
     out, err = bytearray(), bytearray()
     late = f"did not end within {limits.seconds:g} seconds and was stopped"
@@ -118,63 +118,11 @@ def _listen(process: subprocess.Popen[bytes], limits: _Limits) -> tuple[bytes, b
                     selector.unregister(key.fileobj)
             if len(out) + len(err) > limits.most:
                 return bytes(out), bytes(err), f"printed more than {limits.most} bytes and was stopped"
-    try:
-        process.wait(max(0.0, deadline - monotonic()))
-    except subprocess.TimeoutExpired:
-        return bytes(out), bytes(err), late
-    return bytes(out), bytes(err), ""
+    ended = finished(process, deadline - monotonic()) is not None
+    return bytes(out), bytes(err), "" if ended else late
 
 
-class StoppedError(Exception):
-    """A tool was to be run after all tools had been told to stop."""
-
-
-_running: set[subprocess.Popen[bytes]] = set()
-_running_lock = Lock()
-_stopping = Event()
-
-
-def _stop_tools() -> None:
-    """End every tool that runs, with all its children; none starts until the jobs have been given up."""
-    _stopping.set()
-    with _running_lock:
-        for process in _running:
-            _stop(process)
-
-
-@contextmanager
-def _started(
-    command: list[str], folder: Path, environment: Mapping[str, str]
-) -> Iterator[subprocess.Popen[bytes]]:
-    with _running_lock:  # what is not yet listed could not be stopped
-        if _stopping.is_set():
-            raise StoppedError
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        _running.add(process)
-    try:
-        yield process
-    finally:
-        with _running_lock:
-            _running.discard(process)
-        _stop(process)
-        process.wait()
-        for stream in (process.stdout, process.stderr):
-            if stream:
-                stream.close()
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    # Its number is not given to another before it is waited for, nor while a member of its group is left.
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+_tools = Group()
 
 
 def cores() -> int:
@@ -208,8 +156,7 @@ def run_jobs(jobs: Sequence[Job[T]], workers: int | None = None, watch: Watch | 
                     watch(number, len(jobs), futures[future].name)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            _stop_tools()
-            pool.shutdown(wait=True)
-            _stopping.clear()
+            with _tools.stopped():
+                pool.shutdown(wait=True)
             raise
         return [future.result() for future in futures]

@@ -1,0 +1,118 @@
+"""Programs run in process groups of their own, of which nothing is left running."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import TIMEOUT_MAX, Event, Lock, Timer
+from typing import IO
+
+Process = subprocess.Popen[bytes]
+
+
+class StoppedError(Exception):
+    """A program was to be started after all had been told to stop."""
+
+
+class Group:
+    """The programs that one part of the package has started and that still run."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._running: set[Process] = set()
+        self._lock = Lock()
+        self._stopping = False
+
+    @contextmanager
+    def started(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        *,
+        stdout: IO[bytes] | int,
+        stderr: IO[bytes] | int,
+    ) -> Iterator[Process]:
+        """A program that has nothing to read; it and its children have ended when the block ends.
+
+        Raises OSError where it cannot be started, StoppedError while all are being stopped.
+        """
+        with self._lock:  # what is not yet listed could not be stopped
+            if self._stopping:
+                raise StoppedError
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+            self._running.add(process)
+        try:
+            yield process
+        finally:
+            with self._lock:
+                self._running.discard(process)
+            stop(process)
+            process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+
+    def stop(self) -> None:
+        """End every program that runs."""
+        with self._lock:
+            for process in self._running:
+                stop(process)
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """End every program that runs; none starts while the block lasts."""
+        with self._lock:
+            self._stopping = True
+        self.stop()
+        try:
+            yield
+        finally:
+            self._stopping = False
+
+
+def stop(process: Process) -> None:
+    """End a program and its children, unless it has been waited for: its number may then be another's."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):  # all of them have ended meanwhile
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def finished(process: Process, seconds: float) -> int | None:
+    """The exit code of a program, below 0 for a signal; None where it had to be stopped after its time."""
+    late = Event()
+
+    def give_up() -> None:
+        late.set()
+        stop(process)
+
+    # Waiting without a limit wakes up at once; `wait(seconds)` would look twenty times a second.
+    timer = Timer(min(max(0.0, seconds), TIMEOUT_MAX), give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        _ended(process)
+    finally:
+        timer.cancel()
+        timer.join()
+    stop(process)  # what it has left running
+    code = process.wait()
+    return None if late.is_set() else code
+
+
+def _ended(process: Process) -> None:
+    """Wait for the end of a program, and where the system can, without giving its number away."""
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    else:
+        process.wait()
