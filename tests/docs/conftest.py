@@ -10,6 +10,7 @@ os.environ["NO_MKDOCS_2_WARNING"] = "1"
 
 from docs.build import Inputs, Places
 from docs.folders import Folder, folders
+from docs.matrix import Evidence, read_evidence
 
 GENERAL = "# General rules\n\nNothing is silent (D-ALL-2, D-ALL-3, D-ALL-4).\n\n{{ rules }}\n"
 CLIP = """# Clip
@@ -69,15 +70,21 @@ print(6 * 7)
 }
 
 
+@pytest.fixture(scope="session")
+def evidence() -> Evidence:
+    """What the project has, counted once: it takes seconds."""
+    return read_evidence()
+
+
 @pytest.fixture
-def small() -> Inputs:
+def small(evidence: Evidence) -> Inputs:
     """The general rules and Clip, with stand-ins for their pages."""
     found = {folder.name: folder for folder in folders()}
     pages: tuple[Folder, ...] = (
         replace(found["general"], page=GENERAL),
         replace(found["clip"], page=CLIP),
     )
-    return Inputs(pages, PAGES, "# Changes\n\n- see [the license](LICENSE)\n")
+    return Inputs(pages, PAGES, "# Changes\n\n- see [the license](LICENSE)\n", evidence)
 
 
 @pytest.fixture

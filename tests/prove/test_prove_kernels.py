@@ -90,8 +90,12 @@ def test_a_wrong_kernel_is_rejected(mutant: str) -> None:
     assert any(name.startswith(failing) for name in bad), bad
 
 
-@pytest.mark.parametrize("operator", ["Clip", "Where", "Expand", "Conv"])
-def test_the_main_function_of_a_kernel_is_proved(operator: str) -> None:
-    goals = goals_of(tiny(operator), "")
-    assert len(goals) > 10
+# Every function of which there is a mutant: what is proved here in haste is not proved there.
+PROVED = sorted({(operator, end) for operator, end, *_ in MUTANTS.values()} | {("Where", ""), ("Conv", "")})
+
+
+@pytest.mark.parametrize(("operator", "end"), PROVED)
+def test_the_kernel_itself_is_proved_in_haste(operator: str, end: str) -> None:
+    goals = goals_of(tiny(operator), end)
+    assert goals
     assert [name for name, good in goals if not good] == []

@@ -95,10 +95,10 @@ def prove_function(frama: Frama, function: str, seconds: int, *, hasty: bool = F
     """Every goal of one function: first by the quickest prover, what is left by all, at last for longer.
 
     Searches for contradictions end with their time, so only the first prover makes them. In haste they are
-    left out, and nothing is tried for longer.
+    left out, and nothing is tried a second time.
     """
     goals = _goals(frama, function, frama.provers[:1], min(seconds, _QUICK_SECONDS), smoke=not hasty)
-    for limit in (seconds,) if hasty else (seconds, _PATIENCE * seconds):
+    for limit in () if hasty else (seconds, _PATIENCE * seconds):
         left = {goal.name for goal in goals if goal.kind == "proof" and goal.verdict in _OPEN}
         if not left:
             break
