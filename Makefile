@@ -43,7 +43,7 @@ types: $(VENV)/.test
 	$(BIN)/mypy
 
 tests: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=
+	$(BIN)/python -m pytest -n 3 --cov --cov-report=
 	$(BIN)/python -m coverage report --include='*/sonnx/operators/*,*/sonnx/numeric/*,*/sonnx/check/*' --fail-under=100
 
 $(VENV)/.prove: pyproject.toml constraints.txt | $(BIN)/python

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonnx.numeric.arrays import RealArray
-from sonnx.numeric.real import real
+from sonnx.numeric.real import real, real_text
 
 
 class Level(IntEnum):
@@ -211,3 +211,9 @@ def test_a_refusal_names_the_element_and_what_to_write() -> None:
         real(["1", "2", "x"])
     with pytest.raises(ValueError, match=r"element 0 is of type bool, which is no real number"):
         real([True])
+
+
+def test_a_real_is_written_as_a_fraction_however_long() -> None:
+    assert real_text(Fraction(-14, 6)) == "-7/3"
+    assert real_text(Fraction(4, 2)) == "2"
+    assert real_text(Fraction(10**5000, 3)) == f"1{'0' * 5000}/3"

@@ -431,3 +431,9 @@ def test_c_sources_are_plain_ascii() -> None:
     sources = [path for ending in ("*.c", "*.h") for path in package.rglob(ending)]
     assert sources
     assert [path.name for path in sources if not path.read_bytes().isascii()] == []
+
+
+def test_an_operator_that_is_not_there_is_told_with_those_that_are() -> None:
+    with pytest.raises(ValueError, match=r"no operator 'Conv3'; there are Clip, Conv, .*xla\.Clamp"):
+        named("Conv3")
+    assert named("clamp") is named("xla.Clamp")

@@ -22,7 +22,7 @@ from sonnx.report.text import cut
 CONTRADICTORY: dict[tuple[str, str, str], str] = {}
 
 CONTRADICTION = "contradiction_sought"
-MODULE_SECONDS = 2.0
+MODULE_SECONDS = 1.0
 PREMISES_SECONDS = 0.3
 _GOAL = re.compile(r'^;; Goal (\S+)\n;; File "[^"]*", line (\d+), characters \d+-\d+\n', re.MULTILINE)
 _ASSERT_NOT = re.compile(r"\(assert\s+\(not\b")
