@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import ml_dtypes
@@ -171,6 +172,33 @@ def _fork_and_come_back() -> Any:
     return [np.array(os.getpid(), np.int64)]
 
 
+def _fork_and_look() -> Any:
+    """Which of the pipes a forked process has."""
+    forked = os.fork()
+    if not forked:
+        os._exit(sum(_is_open(pipe) << bit for bit, pipe in enumerate(_pipes())))
+    return [np.array(os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]), np.int64)]
+
+
+def _is_open(pipe: int) -> bool:
+    try:
+        os.fstat(pipe)
+    except OSError:
+        return False
+    return True
+
+
+def _fork_and_reopen() -> Any:
+    """What a forked process writes that comes back with a file of its own in the place of the pipe."""
+    with TemporaryFile() as file:
+        forked = os.fork()
+        if not forked:
+            os.dup2(file.fileno(), _pipes()[1])
+            return [np.array(1, F)]
+        os.waitpid(forked, 0)
+        return [np.array(os.fstat(file.fileno()).st_size, np.int64)]
+
+
 def _fork_and_stay() -> Any:
     forked = os.fork()
     if not forked:
@@ -273,6 +301,8 @@ DEEDS: dict[str, Callable[[], Any]] = {
     "float8": lambda: [np.zeros(3, ml_dtypes.float8_e4m3fn)],
     "nothing at all": lambda: None,
     "fork and come back": _fork_and_come_back,
+    "fork and look": _fork_and_look,
+    "fork and reopen": _fork_and_reopen,
     "fork and stay": _fork_and_stay,
     "fork unseen and die": _fork_unseen_and_die,
     "close pipes": _close_pipes,

@@ -231,6 +231,10 @@ def test_emitted_projects_with_weights_in_a_file_are_called() -> None:
 def test_empty_arrays_have_a_place_in_c() -> None:
     operands = {"input": np.zeros((0, 3), F), "min": np.array(0, F), "max": np.array(1, F)}
     assert agree(made("emitted").run(question("clip", trial(operands))), [np.zeros((0, 3), F)])
+    room = []
+    libraries.called(lambda *pointers: room.append(pointers), [np.zeros(0, F)], [TensorType("float", (0, 3))])  # type: ignore[arg-type]  # by its spelling
+    assert all(pointer.value for pointer in room[0])
+    assert libraries.room((0, 3), np.dtype(F)).nbytes == 12
 
 
 def test_an_output_that_nobody_writes_is_no_right_answer_by_chance() -> None:

@@ -171,6 +171,13 @@ def test_a_forked_process_does_not_answer_as_well(child: Child) -> None:
     assert goes_on(child)
 
 
+@pytest.mark.parametrize("name", ["fork and look", "fork and reopen"])
+def test_a_forked_process_has_no_pipes_and_writes_nothing(child: Child, name: str) -> None:
+    (number,) = child.ask(deed(name)).outputs
+    assert same_bits(number, np.array(0, np.int64))
+    assert goes_on(child)
+
+
 @needs_proc
 def test_a_forked_process_ends_with_the_child() -> None:
     with Child(EVIL) as own:

@@ -147,3 +147,10 @@ def test_a_sum_of_nothing_is_the_bias_alone() -> None:
 def test_the_helper_of_these_tests_takes_different_orders() -> None:
     found = {float(total) for total in sums_in_every_order([1.0, 2.0**24, -(2.0**24)], [1, 1, 1], None)}
     assert found == {0.0, 1.0}
+
+
+def test_where_not_even_a_bound_is_finite_anything_that_overflows_may_come() -> None:
+    largest = float(np.finfo(np.float64).max)
+    enclosure = enclosed([largest, largest, 0.0], [largest, -largest, largest], None, np.float64)
+    assert enclosure.overflow.all()
+    assert all(inside(enclosure, value, np.float64) for value in (0.0, np.inf, -np.inf, np.nan))

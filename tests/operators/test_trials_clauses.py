@@ -245,7 +245,8 @@ def test_the_convolutions_of_xla() -> None:
 
 
 def test_narrow_floats_are_summed_as_floats() -> None:
-    inputs = {"lhs": np.float16([[2048, 1, 1.5]]), "rhs": np.float16([[1, 1, 1]])}
+    inputs = {"lhs": f32(2048, 1, 1.5), "rhs": f32(1, 1, 1)}
+    inputs = {name: array.reshape(1, 3).astype(np.float16) for name, array in inputs.items()}
     attributes = {"window_strides": (), "padding": "VALID"}
     identifier, text = blamed("xla.conv", inputs, attributes, (0, 0), 2048)
     assert identifier == "D-XLA-5"

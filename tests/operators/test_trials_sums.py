@@ -243,7 +243,7 @@ EDGES = {
     "pads-beyond-the-kernel": (1, 2, 10, 10),
     "strides-that-leave-a-rest": (1, 2, 2, 2),
     "strides-beyond-the-input": (1, 2, 1, 1),
-    "everything-unlike": (2, 4, 5, 3),
+    "everything-unlike": (1, 4, 5, 3),
     "depthwise-with-everything": (2, 3, 3, 4),
     "no-batch": (0, 2, 2, 2),
     "no-input-channels": (1, 2, 2, 2),

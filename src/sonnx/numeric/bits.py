@@ -42,7 +42,8 @@ def differing(a: Array, b: Array, *, nan: NanRule) -> Array:
             # Only a NaN differs from itself.
             equal |= (parts_a != parts_a) & (parts_b != parts_b)  # noqa: PLR0124  that is the definition
     # An element is the same if all its parts are.
-    return ~equal.reshape(*a.shape, -1).all(axis=-1) if a.size else np.zeros(a.shape, bool)
+    same = equal.reshape(a.size, len(equal) // a.size if a.size else 1).all(axis=1)
+    return np.asarray(~same.reshape(a.shape))
 
 
 def _parts(array: Array) -> Array:

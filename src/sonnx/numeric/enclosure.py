@@ -30,7 +30,7 @@ class Enclosure:
         nan, finite = np.isnan(values), np.isfinite(values)
         decided = np.where(np.isnan(self.special), nan, values == self.special) | (self.overflow & nan)
         near = np.zeros(result.shape, bool)
-        near |= np.isinf(self.bound)
+        near |= ~np.isfinite(self.bound)  # it could not be told; then an overflow is possible too
         for place in zip(*np.nonzero(finite & (self.special == 0) & ~near), strict=True):
             error = abs(Fraction(float(values[place])) - self.exact[place])
             near[place] = error <= Fraction(float(self.bound[place]))

@@ -57,9 +57,9 @@ def compiled(cc: str, flags: Sequence[str], sources: Sequence[str], folder: Path
 
 def called(function: Any, inputs: Iterable[Array], outputs: Iterable[TensorType]) -> list[Array]:
     """Call a function that takes pointers to inputs and then to outputs; answers the outputs."""
-    given = [_room(array.shape, array.dtype, array) for array in inputs]
+    given = [room(array.shape, array.dtype, array) for array in inputs]
     wanted = [(kind.sizes or (), numpy_dtype(kind.dtype)) for kind in outputs if kind.dtype is not None]
-    made = [_room(sizes, dtype) for sizes, dtype in wanted]
+    made = [room(sizes, dtype) for sizes, dtype in wanted]
     function.restype = None
     function(*(ctypes.c_void_p(buffer.ctypes.data) for buffer in (*given, *made)))
     return [
@@ -68,7 +68,7 @@ def called(function: Any, inputs: Iterable[Array], outputs: Iterable[TensorType]
     ]
 
 
-def _room(sizes: Sequence[int], dtype: Any, array: Array | None = None) -> Array:
+def room(sizes: Sequence[int], dtype: Any, array: Array | None = None) -> Array:
     """Bytes for an array; for an empty one as if its sizes were 1, because C has no empty arrays."""
     buffer = np.full(prod(max(size, 1) for size in sizes) * dtype.itemsize, _UNWRITTEN, np.uint8)
     if array is not None:

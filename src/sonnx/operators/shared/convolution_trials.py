@@ -202,17 +202,11 @@ def random_axis(random: Random) -> tuple[int, Axis]:
 
 # --- clauses -----------------------------------------------------------------------------------------------
 
-
 _ORDER_TEXT = "Products are added one at a time, by input channels or features, then by the kernel's axes."
 _ROUNDED = {
     **dict.fromkeys((DType.FLOAT, DType.DOUBLE), "Each step is rounded, by one rounding or two."),
     **dict.fromkeys((DType.FLOAT16, DType.BFLOAT16), "Sums are of type float and rounded once at the end."),
 }
-# What one term of a sum may be.
-_FROM_TERMS = (
-    *("inserted", "inserted_special", "nan", "zero_times_infinity"),
-    *("infinite", "subnormal", "something", "other", "fraction"),
-)
 
 
 @dataclass(frozen=True)
@@ -226,17 +220,42 @@ class Rulings:
 
 
 @dataclass(frozen=True)
-class _Terms:
-    """What some term of every sum has, by output element."""
+class _Slide:
+    """A convolution of such shapes. Masks have the axes batch, group, channel in it, term, positions."""
 
-    inserted: Array
-    inserted_special: Array
-    nan: Array
-    zero_times_infinity: Array
-    infinite: Array
-    subnormal: Array
-    minus_zeros: Array
-    whole: Array
+    X: Shape
+    W: Shape
+    axes: Sequence[Axis]
+    group: int
+
+    @property
+    def positions(self) -> Shape:
+        """The sizes of the output's spatial axes."""
+        return output_sizes(self.X[2:], self.axes)
+
+    @property
+    def terms(self) -> int:
+        """The number of products in every sum."""
+        return int(np.prod(self.W[1:], dtype=np.int64))
+
+    def met(self, padded: Array) -> Array:
+        """What the taps of a kernel meet in a padded input."""
+        # What is padded already is cut as it is.
+        sliding = [replace(axis, begin=0, end=0, base_dilation=1) for axis in self.axes]
+        found = np.empty((self.X[0], self.group, 1, self.terms, *self.positions), padded.dtype)
+        for number, window in enumerate(windows(sliding, self.positions, self.group).cut(padded)):
+            found[:, :, 0, number] = window
+        return found
+
+    def of_channels(self, values: Array, count: int) -> Array:
+        """Values of the output channels, so many for each."""
+        ones = (1,) * len(self.positions)
+        return values.reshape(1, self.group, self.W[0] // self.group, count, *ones)
+
+    def output(self, mask: Array) -> Array:
+        """Where some term passes, by output element."""
+        shape = (self.X[0], self.group, self.W[0] // self.group, *self.positions)
+        return np.broadcast_to(mask.any(axis=3), shape).reshape(self.X[0], self.W[0], *self.positions)
 
 
 def convolution_clauses(
@@ -245,38 +264,28 @@ def convolution_clauses(
     """What is not finite, what is too large or too small, what is exact; the order decides the rest."""
     dtype = held_type(X)
     start = np.full(len(W), zero(dtype), dtype=X.dtype) if B is None else B
+    slide = _Slide(X.shape, W.shape, axes, group)
+    inserted = slide.met(pad(np.ones(X.shape), axes, DType.DOUBLE)) == 0
     with np.errstate(all="ignore"):
-        terms = _terms(X, W, start, axes, group)
         unbounded = np.isinf(convolution_bound(X, W, B, axes, group, "separate", "specified"))
         if dtype in INTEGERS:
-            return _integer_clauses(terms.inserted, unbounded, rulings)
-        # Whole numbers up to this one are added without rounding, in whatever order.
-        most = 1 << FORMATS[ACCUMULATOR[dtype]].precision
-        exact = terms.whole & (_magnitude(X, W, start, axes, group) <= most)
+            return _integer_clauses(slide.output(inserted), unbounded, rulings)
+        x = slide.met(pad(X, axes, dtype))
+        w, b = slide.of_channels(W, slide.terms), slide.of_channels(start, 1)
+        masks = _Masks(*map(slide.output, _masks(x, w, b, inserted)))
         result = convolve(X, W, start, axes, group, dtype, "separate")
+    range_text = "In this order a sum may leave the type's range, and is infinite then."
+    zero_text = "A sum of zeros is -0 only if all products and its start are; without a bias it starts at +0."
+    subnormal = masks.subnormal | is_subnormal(result)
     return (
-        Clause(
-            rulings.zeros,
-            "A zero of the padding times an infinity or a NaN is NaN.",
-            terms.inserted_special,
-        ),
-        Clause("D-ALL-4", "A NaN among the operands of a sum makes it NaN.", terms.nan),
-        Clause("D-ALL-4", "A zero times an infinity is NaN.", terms.zero_times_infinity),
-        Clause("D-ALL-4", "An infinity stays, and two of unlike sign give NaN.", terms.infinite),
-        Clause(
-            rulings.order, "In this order a sum may leave the type's range, and is infinite then.", unbounded
-        ),
-        Clause(
-            "D-ALL-4",
-            "Subnormal operands, products and results are kept.",
-            terms.subnormal | is_subnormal(result),
-        ),
-        Clause(
-            rulings.order,
-            "A sum of zeros is -0 only if all products and its start are; without a bias it starts at +0.",
-            terms.minus_zeros,
-        ),
-        *_place_clauses(exact, terms.inserted, rulings),
+        Clause(rulings.zeros, "A zero of the padding times an infinity or a NaN is NaN.", masks.padded),
+        Clause("D-ALL-4", "A NaN among the operands of a sum makes it NaN.", masks.nan),
+        Clause("D-ALL-4", "A zero times an infinity is NaN.", masks.zero_times_infinity),
+        Clause("D-ALL-4", "An infinity stays, and two of unlike sign give NaN.", masks.infinite),
+        Clause(rulings.order, range_text, unbounded),
+        Clause("D-ALL-4", "Subnormal operands, products and results are kept.", subnormal),
+        Clause(rulings.order, zero_text, masks.zeros),
+        *_place_clauses(masks.exact, slide.output(inserted), rulings),
         Clause(rulings.order, f"{_ORDER_TEXT} {_ROUNDED[dtype]}", np.ones(result.shape, bool)),
     )
 
@@ -297,54 +306,44 @@ def _place_clauses(exact: Array, inserted: Array, rulings: Rulings) -> tuple[Cla
     )
 
 
-def _terms(X: Array, W: Array, start: Array, axes: Sequence[Axis], group: int) -> _Terms:
-    positions = output_sizes(X.shape[2:], axes)
-    shape = (len(X), group, len(W) // group, *positions)
-    weights = W.reshape(group, len(W) // group, int(np.prod(W.shape[1:], dtype=np.int64)))
-    padded, present = pad(X, axes, held_type(X)), pad(np.ones(X.shape), axes, DType.DOUBLE)
-    # What is padded already is cut as it is.
-    sliding = [replace(axis, begin=0, end=0, base_dilation=1) for axis in axes]
-    cut = windows(sliding, positions, group).cut
-    column = (group, len(W) // group, *[1] * len(positions))
-    found = {name: np.zeros(shape, bool) for name in _FROM_TERMS}
-    for number, (window, there) in enumerate(zip(cut(padded), cut(present), strict=True)):
-        x, w = window[:, :, np.newaxis], weights[:, :, number].reshape(column)
-        for name, mask in _term(x, w, there[:, :, np.newaxis] == 0).items():
-            found[name] |= mask
+@dataclass(frozen=True)
+class _Masks:
+    """What some term of a sum is, or the sum itself."""
+
+    padded: Array
+    nan: Array
+    zero_times_infinity: Array
+    infinite: Array
+    subnormal: Array
+    zeros: Array
+    exact: Array
+
+
+def _masks(x: Array, w: Array, start: Array, inserted: Array) -> Iterator[Array]:
+    """The same, with an axis for terms, where what is said of the sum stands once."""
+    accumulator = FORMATS[ACCUMULATOR[held_type(x)]]
+    wide_x, wide_w, wide_start = (operand.astype(np.float64) for operand in (x, w, start))  # exact
+    product = wide_x * wide_w
+    something = (wide_x != 0) & (wide_w != 0)
+    yield inserted & (is_nan(w) | is_infinite(w))
+    yield _either(is_nan(x), is_nan(w), is_nan(start))
+    yield (is_infinite(x) & (wide_w == 0)) | ((wide_x == 0) & is_infinite(w))
+    yield _either(is_infinite(x), is_infinite(w), is_infinite(start))
+    tiny = something & (np.abs(product) < float(accumulator.smallest_normal))
+    yield _either(is_subnormal(x), is_subnormal(w), is_subnormal(start)) | _some(tiny)
     # Where all products are -0, or the start is, another start or another order shows in the sign.
-    nothing, minus = ((mask & (start == 0)).reshape(column) for mask in (True, is_negative_zero(start)))
-    minus_zeros = (~found["other"] & nothing) | (~found["something"] & minus)
-    whole = (start.astype(np.float64) % 1 == 0).reshape(column)
-    nan = found["nan"] | is_nan(start).reshape(column)
-    infinite = found["infinite"] | is_infinite(start).reshape(column)
-    subnormal = found["subnormal"] | is_subnormal(start).reshape(column)
-    masks = (
-        *(found["inserted"], found["inserted_special"], nan, found["zero_times_infinity"], infinite),
-        *(subnormal, minus_zeros, ~found["fraction"] & whole),
-    )
-    return _Terms(*(mask.reshape(len(X), len(W), *positions) for mask in masks))
+    other = _some(something | ~np.signbit(product))
+    yield (~other & (start == 0)) | (~_some(something) & is_negative_zero(start))
+    magnitude = np.abs(wide_start) + np.abs(product).sum(axis=3, keepdims=True)
+    fraction = _either(wide_x % 1 != 0, wide_w % 1 != 0, wide_start % 1 != 0)
+    # Whole numbers up to this one are added without rounding, in whatever order.
+    yield ~fraction & (magnitude <= 1 << accumulator.precision)
 
 
-def _term(x: Array, w: Array, inserted: Array) -> dict[str, Array]:
-    """What one term is, for every output element; doubles hold every float, and integers well enough."""
-    form = FORMATS.get(ACCUMULATOR[held_type(x)])
-    normal = 0.0 if form is None else float(form.smallest_normal)
-    wide_x, wide_w = x.astype(np.float64), w.astype(np.float64)
-    something, product = (wide_x != 0) & (wide_w != 0), wide_x * wide_w
-    return {
-        "inserted": inserted,
-        "inserted_special": inserted & (is_nan(w) | is_infinite(w)),
-        "nan": is_nan(x) | is_nan(w),
-        "zero_times_infinity": (is_infinite(x) & (wide_w == 0)) | ((wide_x == 0) & is_infinite(w)),
-        "infinite": is_infinite(x) | is_infinite(w),
-        "subnormal": is_subnormal(x) | is_subnormal(w) | (something & (np.abs(product) < normal)),
-        "something": something,
-        "other": something | ~np.signbit(product),
-        "fraction": (wide_x % 1 != 0) | (wide_w % 1 != 0),
-    }
+def _some(mask: Array) -> Array:
+    return np.asarray(mask.any(axis=3, keepdims=True))
 
 
-def _magnitude(X: Array, W: Array, start: Array, axes: Sequence[Axis], group: int) -> Array:
-    """The sums of all magnitudes, as doubles."""
-    sizes = [np.abs(operand.astype(np.float64)) for operand in (X, W, start)]
-    return convolve(sizes[0], sizes[1], sizes[2], axes, group, DType.DOUBLE, "separate")
+def _either(x: Array, w: Array, start: Array) -> Array:
+    """Whether an element that a sum meets passes, a weight, or what it starts with."""
+    return _some(x) | _some(w) | start

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
-
-_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +21,7 @@ class Trial:
     inputs: Mapping[str, Array]
     shows: tuple[str, ...]
     text: str
-    attributes: Mapping[str, Any] = field(default=_NONE)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
     constants: frozenset[str] = frozenset()
 
 

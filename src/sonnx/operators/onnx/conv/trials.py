@@ -134,7 +134,7 @@ GEOMETRIES = (
     _Geometry("dilations-of-a-point", (1, 2, 3, 3), (2, 2, 1, 1), dilations=(5, 6), shows=_DILATIONS),
     _Geometry(
         "everything-unlike",
-        *((2, 3, 9, 10), (4, 3, 3, 2), (1, 2, 3, 0), (2, 3), (2, 3)),
+        *((1, 3, 9, 10), (4, 3, 3, 2), (1, 2, 3, 0), (2, 3), (2, 3)),
         shows=(*_PADS, *_STRIDES, *_DILATIONS),
     ),
     _Geometry("depthwise", (1, 3, 4, 5), (3, 1, 2, 3), depthwise=True, shows=_GROUP),
