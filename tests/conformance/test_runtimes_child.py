@@ -1,6 +1,7 @@
 """Whatever a runtime does to its process, there is an answer, and the next question has one too."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -311,6 +312,7 @@ def test_no_child_outlives_its_parent(number: signal.Signals) -> None:
         text=True,
     )
     assert parent.stdout is not None
+    folder = ""
     try:
         worker, forked, folder = parent.stdout.readline().split()
         time.sleep(0.2)
@@ -325,3 +327,4 @@ def test_no_child_outlives_its_parent(number: signal.Signals) -> None:
         parent.kill()
         parent.wait()
         parent.stdout.close()
+        shutil.rmtree(folder, ignore_errors=True)  # which nobody was left to remove

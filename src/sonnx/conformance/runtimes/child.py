@@ -64,7 +64,7 @@ class Child:
         self._start_seconds = start_seconds
         self._folder = TemporaryDirectory(prefix="sonnx-runtime-", ignore_cleanup_errors=True)
         self._worker: Worker | None = None
-        self._about = "", ""
+        self._about: tuple[str, str] | None = None
         self._asking = False
 
     def __enter__(self) -> "Child":
@@ -82,15 +82,19 @@ class Child:
 
     @property
     def name(self) -> str:
-        """What the runtime calls itself; starts it."""
-        self._ready()
-        return self._about[0]
+        """What the runtime calls itself; starts it where it has not been."""
+        return self._known()[0]
 
     @property
     def version(self) -> str:
-        """The runtime's version; starts it."""
-        self._ready()
-        return self._about[1]
+        """The runtime's version; starts it where it has not been."""
+        return self._known()[1]
+
+    def _known(self) -> tuple[str, str]:
+        if self._about is None:
+            self._ready()
+        assert self._about is not None  # which a start has found out
+        return self._about
 
     def close(self) -> None:
         """End the process, and all that it has started; remove its temporary files."""
@@ -122,9 +126,7 @@ class Child:
             if sent:  # answers that nobody awaits any more
                 self._end()
 
-    def _answers(
-        self, questions: Iterator[Question], sent: deque["_Sent"], seconds: float
-    ) -> Iterator[Answer]:
+    def _answers(self, questions: Iterator[Question], sent: deque[_Sent], seconds: float) -> Iterator[Answer]:
         again: deque[Question] = deque()
         number = ahead = 0
         while True:

@@ -2,10 +2,10 @@
 
 import ctypes
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from sonnx.model.dtype import DType
 from sonnx.operators.catalogue import CLIP, NODE_OPERATORS
 from sonnx.operators.shared.trials import Trial
 
-if TYPE_CHECKING:
-    from sonnx.emit.project import Kernels
-
+Kernels = Literal["plain", "fast"]
 _CC = ("cc", "gcc", "clang")
-_FLAGS = {"plain": ("-std=c99", "-O2"), "fast": ("-std=c99", "-O3", "-march=native")}
+_FLAGS: Mapping[Kernels, tuple[str, ...]] = {
+    "plain": ("-std=c99", "-O2"),
+    "fast": ("-std=c99", "-O3", "-march=native"),
+}
 _NO_CONTRACTION = "-ffp-contract=off"
 
 _ZERO = np.zeros((), np.float32)
@@ -94,9 +95,7 @@ class Emitted:
 
     version = __version__
 
-    def __init__(
-        self, accumulate: Accumulate = "separate", kernels: "Kernels" = "plain", cc: str = ""
-    ) -> None:
+    def __init__(self, accumulate: Accumulate = "separate", kernels: Kernels = "plain", cc: str = "") -> None:
         """Look for a compiler."""
         if kernels not in _FLAGS:
             raise ValueError(f"`kernels` must be one of {', '.join(_FLAGS)}, not {kernels!r}")

@@ -1,9 +1,11 @@
 """The child process that asks a runtime: questions in, answers out, through pipes of its own."""
 
+import fcntl
 import json
 import os
 import re
 import resource
+import signal
 import sys
 from collections.abc import Callable
 from itertools import islice
@@ -87,7 +89,8 @@ def limit_memory(more: int) -> None:
         return
     found = re.search(r"^VmData:\s*(\d+) kB", status, re.MULTILINE)
     if found is not None:
-        most = int(found[1]) * 1024 + more
+        limits = int(found[1]) * 1024 + more, resource.getrlimit(resource.RLIMIT_DATA)[1]
+        most = min(limit for limit in limits if limit != resource.RLIM_INFINITY)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
@@ -96,9 +99,6 @@ def die_with(lifeline: int) -> None:
 
     That is when the parent ends, however it does; no thread of this process need be able to notice.
     """
-    import fcntl  # noqa: PLC0415  there on POSIX alone
-    import signal  # noqa: PLC0415  (same)
-
     if hasattr(fcntl, "F_SETSIG"):  # Linux; elsewhere the end of the questions ends this process
         fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
         fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)

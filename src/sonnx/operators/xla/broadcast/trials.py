@@ -38,6 +38,7 @@ _SIZES: Mapping[str, tuple[Shape, Shape]] = {
     "sizes-of-1-and-more": ((2, 3), (1, 3, 1)),
     "operand-of-size-1": ((1, 3, 1), (2,)),
     "matrix-three-times": ((4, 5), (3,)),
+    "operand-of-six-dimensions": ((2, 1, 3, 1, 2, 1), (2,)),
     "six-dimensions-in-all": ((2, 1, 3), (2, 2, 1)),
     "eight-dimensions-in-all": ((2, 1, 2, 2), (1, 2, 2, 1)),
     "seventeen-times": ((3,), (17,)),

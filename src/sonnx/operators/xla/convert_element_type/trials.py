@@ -36,7 +36,16 @@ _RULES = (
     *(f"{_NAME}.output.D1", f"{_NAME}.output.D2", "D-XLA-3"),
 )
 _FROM_COMPLEX = f"{_NAME}.new_element_type.D2"
-_SOME_SHAPES = ("scalar", "no-elements", "no-elements-in-the-middle", "one-element-of-three-axes", "six-axes")
+_SOME_SHAPES = (
+    *(
+        "scalar",
+        "matrix",
+        "no-elements",
+        "no-elements-in-the-middle",
+        "one-element-of-three-axes",
+        "six-axes",
+    ),
+)
 _RANDOM = 4
 _MANY = 1_000_003
 
