@@ -148,8 +148,8 @@ def run_jobs(jobs: Sequence[Job[T]], workers: int | None = None, watch: Watch | 
     if watch:
         watch(0, len(jobs), "")
     with ThreadPoolExecutor(workers or cores()) as pool:
-        futures = {pool.submit(job.work): job for job in jobs}
         try:
+            futures = {pool.submit(job.work): job for job in jobs}
             for number, future in enumerate(as_completed(futures), 1):
                 future.result()
                 if watch:
