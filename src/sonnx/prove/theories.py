@@ -173,7 +173,8 @@ class _Campaign:
             for module in theory.modules:
                 mine = [task for task in tasks if task.module == module]
                 name = f"{theory.subject} {module.name}"
-                jobs.append((theory.file, Job(name, partial(self._module, theory, module, mine))))
+                proving = partial(self._module, theory, module, mine)
+                jobs.append((theory.file, Job(name, proving, weight=len(mine))))
                 jobs.append((theory.file, Job(name, partial(self._smoke, theory, mine))))
         goals = run_jobs([job for _, job in jobs], self._options.jobs, self._watch)
         for (file, _), more in zip(jobs, goals, strict=True):
