@@ -63,18 +63,13 @@ class Group:
                 if stream:
                     stream.close()
 
-    def stop(self) -> None:
-        """End every program that runs."""
-        with self._lock:
-            for process in self._running:
-                stop(process)
-
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """End every program that runs; none starts while the block lasts."""
         with self._lock:
             self._stopping = True
-        self.stop()
+            for process in self._running:
+                stop(process)
         try:
             yield
         finally:

@@ -348,13 +348,14 @@ def test_compilers_can_be_stopped_from_another_thread(tmp_path: Path) -> None:
     slow = script(tmp_path / "cc", f": >{tmp_path / 'started'}; sleep 1000")
     code = f"""
 import pathlib, threading, time
-from sonnx.native.compiler import Compiler, CompilerError, compile_library, stop_compilers
+from sonnx.native.compiler import Compiler, CompilerError, compile_library, compilers_stopped
 from sonnx.numeric.environment import require_ieee
 started = pathlib.Path({str(tmp_path / "started")!r})
 def stop():
     while not started.exists():
         time.sleep(0.01)
-    stop_compilers()
+    with compilers_stopped():
+        pass
 threading.Thread(target=stop).start()
 try:
     compile_library(Compiler(({str(slow)!r},), ""), "", (), pathlib.Path({str(tmp_path)!r}) / "library.so")

@@ -1,4 +1,5 @@
 import os
+import re
 from hashlib import sha256
 from pathlib import Path
 
@@ -155,7 +156,28 @@ def test_a_header_that_says_something_of_proofs_is_not_believed(name: str, text:
 
 def test_a_file_that_is_not_as_emitted_is_no_project_that_is_proved(tmp_path: Path) -> None:
     proofs = proofs_by(tmp_path, HONEST, sums="")
-    assert {name for _, name in bad(proofs)} == {"the file is as it was emitted"}
+    assert {name for _, name in bad(proofs)} == {"SHA256SUMS can be read"}
+    others = "\n".join(f"{64 * '0'}  {name}" for name in ("model.c", "model.h", "../model.c"))
+    (tmp_path / "other").mkdir()
+    proofs = proofs_by(tmp_path / "other", HONEST, sums=others)
+    wrong = {"model.c", "model.h", "checks.h"}
+    assert {name for _, name in bad(proofs)} == {f"{name} against SHA256SUMS" for name in wrong}
+
+
+def test_a_file_that_is_lost_is_named(tmp_path: Path) -> None:
+    folder = written(tmp_path / "lost", {**tiny("Where", "int8"), "weights.c": ""})
+    (folder / "weights.c").unlink()
+    with pytest.raises(ValueError, match=r"there is no weights\.c, which SHA256SUMS names"):
+        read_project(folder)
+
+
+def test_calls_in_another_order_are_not_believed() -> None:
+    sources = tiny("Where", "int8")
+    call = re.search(r"^    node_0_\w+\(\);$", sources["model.c"], re.MULTILINE)
+    assert call
+    swapped = call[0].replace("node_0_", "node_1_")
+    found = list(oddities(changed(sources, f"{call[0]}\n    //@ ghost", f"{swapped}\n    //@ ghost")))
+    assert [what for _, _, what in found] == ["a call of node 1 without its label"]
 
 
 @needs_frama_c

@@ -132,3 +132,21 @@ def test_a_user_who_interrupts_ends_the_tools(tmp_path: Path) -> None:
         _, said = process.communicate(timeout=60)
     assert b"KeyboardInterrupt" in said
     assert gone(tmp_path / "child")
+
+
+def test_heavy_jobs_begin_first_and_results_keep_their_order() -> None:
+    begun: list[str] = []
+
+    def job(name: str, weight: int) -> Job[str]:
+        def work() -> str:
+            begun.append(name)
+            return name
+
+        return Job(name, work, weight)
+
+    assert run_jobs([job("light", 1), job("heavy", 9), job("middle", 5)], workers=1) == [
+        "light",
+        "heavy",
+        "middle",
+    ]
+    assert begun == ["heavy", "middle", "light"]

@@ -288,7 +288,7 @@ def emit(model: Path, memory: int | None, **options: Any) -> None:
     show_default=True,
     help="The report for people, or for scripts.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write the report to FILE; its table is printed too.")
+@click.option("-o", "--output", metavar="FILE", help="Write the report to FILE; the text is printed too.")
 @click.option("--junit", metavar="FILE", help="Write the goals to FILE as JUnit XML too.")
 @click.option("--jobs", type=click.IntRange(1, 256), metavar="N", help="Provers at once (all processors).")
 @click.option(
@@ -297,7 +297,7 @@ def emit(model: Path, memory: int | None, **options: Any) -> None:
     default=10,
     show_default=True,
     metavar="SECONDS",
-    help="The longest that one prover may take for one goal.",
+    help="How long one prover may take for one goal; in C, what is left then is tried four times as long.",
 )
 @click.option("--no-cache", is_flag=True, help="Prove everything anew, and remember nothing.")
 def prove(names: tuple[str, ...], operators: bool, no_cache: bool, **options: Any) -> None:

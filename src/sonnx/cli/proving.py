@@ -1,5 +1,6 @@
 """What `sonnx prove` does. Nothing that comes from outside is printed raw."""
 
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -47,7 +48,9 @@ def prove_asked(options: ProveOptions) -> int:
     if problem:
         return fail(problem)
     # Whoever ends this process means the provers as well, which have process groups of their own.
-    signal.signal(signal.SIGTERM, _ended)
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _ended)
     try:
         with _watched() as watch:
             proofs = _proofs(options, watch)
@@ -74,17 +77,32 @@ def _proofs(options: ProveOptions, watch: Watch) -> Proofs:
 
 def _unfit(options: ProveOptions) -> str:
     """Why nothing can be done with what was asked for; nothing where something can."""
-    if not options.operators and not Path(options.names[0]).is_dir():
+    if not options.operators and not (options.names[0] and Path(options.names[0]).is_dir()):
         return f"{options.names[0]} is no folder; `sonnx emit` writes one, or say --operators"
-    if options.junit == "-":
-        return "--junit takes the name of a file"
+    if options.junit in ("-", "") or options.output == "":
+        return f"--{'output' if options.output == '' else 'junit'} takes the name of a file"
     if options.junit is not None and options.output not in (None, "-"):
         same = is_same_file(str(options.output), Path(options.junit))
         if same or Path(str(options.output)).absolute() == Path(options.junit).absolute():
             return f"{options.output} cannot be both the report and the JUnit file"
     for path in (options.output, options.junit):
-        if path not in (None, "-") and not Path(str(path)).absolute().parent.is_dir():
-            return f"{path}: cannot be written: there is no such folder"
+        problem = "" if path in (None, "-") else _unwritable(Path(str(path)), options)
+        if problem:
+            return f"{path}: {problem}"
+    return ""
+
+
+def _unwritable(path: Path, options: ProveOptions) -> str:
+    """Why a report cannot go there: whoever has waited for proofs should not hear of it then."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        return "cannot be written: there is no such folder"
+    if path.is_dir():
+        return "cannot be written: it is a folder"
+    if not os.access(folder, os.W_OK):
+        return "cannot be written: nothing may be written in its folder"
+    if not options.operators and folder.resolve() == Path(options.names[0]).resolve():
+        return "the report cannot go into the project, which must stay as it was emitted"
     return ""
 
 

@@ -137,7 +137,8 @@ def _copy(layout: Layout, port: Port, to: str, source: str) -> str:
         "source": source,
         "count": port.elements,
         "last": port.elements - 1,
-        "same": acsl.same(port.kind.name),
+        "equal_k": acsl.equal(port.kind.name, f"{to}[k]", f"{source}[k]"),
+        "equal_i": acsl.equal(port.kind.name, f"{to}[i]", f"{source}[i]"),
     }
     return fill(own("copy.c"), values).rstrip()
 

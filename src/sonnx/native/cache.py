@@ -21,8 +21,8 @@ from sonnx.native.compiler import (
     Compiler,
     CompilerError,
     compile_library,
+    compilers_stopped,
     find_compiler,
-    stop_compilers,
 )
 from sonnx.native.machine import fingerprint
 from sonnx.report.text import printable
@@ -85,14 +85,15 @@ def _compile_together(requests: list[tuple[str, Macros]]) -> None:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  slow to import, and seldom needed
 
     with ThreadPoolExecutor(_cores()) as pool:
-        futures = [pool.submit(library, source, macros) for source, macros in requests]
-        try:
+        try:  # a user may interrupt as soon as the first has begun
+            futures = [pool.submit(library, source, macros) for source, macros in requests]
             for future in futures:
                 future.result()
         except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
             if not isinstance(error, Exception):  # the user does not want to wait for compilers
-                stop_compilers()
+                with compilers_stopped():
+                    pool.shutdown(wait=True)
             raise
 
 

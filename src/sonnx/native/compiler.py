@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -177,9 +178,9 @@ def _compile(
 _compilers = Group()
 
 
-def stop_compilers() -> None:
-    """End every compiler that this process has started and that still runs, with all its children."""
-    _compilers.stop()
+def compilers_stopped() -> AbstractContextManager[None]:
+    """End every compiler that runs, with all its children; none starts while the block lasts."""
+    return _compilers.stopped()
 
 
 def _run(command: tuple[str, ...], private: Path, tools: Path, seconds: float) -> tuple[int | None, str]:

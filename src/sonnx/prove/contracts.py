@@ -47,6 +47,11 @@ def contracts(text: str) -> dict[str, str]:
     return {found[2]: " ".join(_COMMENT.sub("", found[1]).split()) for found in _FUNCTION.finditer(text)}
 
 
+def lines_of_functions(text: str) -> dict[str, int]:
+    """The line on which the head of every function with a contract stands."""
+    return {found[2]: text.count("\n", 0, found.end()) for found in _FUNCTION.finditer(text)}
+
+
 def is_contract(text: str, function: str) -> bool:
     """Whether a contract says what is written and what holds then.
 

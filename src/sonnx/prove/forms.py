@@ -27,6 +27,8 @@ _TENSOR = re.compile(r"\bt_\w+\b")
 _NODE = re.compile(r"^/\* Node \d+", re.MULTILINE)
 _AFTER_NODES = re.compile(r"\n/\*@ requires \\valid|\n(?:void|int) \w+_run\(")
 _HEADERS = ("model.h", "checks.h", "weights.h")
+_ENTRY = re.compile(r"^(?:void|int) \w+_run\([^\n]*\)\n\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+_CALL = re.compile(r"^    node_(\d+)_\w+\(\);\n(.*)$", re.MULTILINE)
 
 
 def oddities(texts: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
@@ -51,6 +53,16 @@ def oddities(texts: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
         for found in _HEADER_DEFINE.finditer(text):
             yield name, _line(text, found.start()), f"a macro: {found[1]}"
     yield from _shared_arrays(model)
+    yield from _calls(model)
+
+
+def _calls(model: str) -> Iterator[tuple[str, int, str]]:
+    """Calls of nodes in another order than that of the labels by which assertions know what they made."""
+    for entry in _ENTRY.finditer(model):
+        for call in _CALL.finditer(entry[1]):
+            if call[2] != f"    //@ ghost after_{call[1]}: ;":
+                line = _line(model, entry.start(1) + call.start())
+                yield "model.c", line, f"a call of node {call[1]} without its label"
 
 
 def _shared_arrays(model: str) -> Iterator[tuple[str, int, str]]:

@@ -3,8 +3,9 @@
 import os
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from hashlib import sha256
+from hashlib import file_digest
 from importlib.resources import files
 from pathlib import Path
 from time import monotonic
@@ -12,10 +13,10 @@ from time import monotonic
 from sonnx.prove import eva, wp
 from sonnx.prove.assumptions import project_sentences
 from sonnx.prove.configuration import Configuration, write_configuration
-from sonnx.prove.contracts import assumed, contracts, is_contract, loopholes
+from sonnx.prove.contracts import assumed, contracts, is_contract, lines_of_functions, loopholes
 from sonnx.prove.forms import oddities
 from sonnx.prove.keeping import keep, kept, key_of
-from sonnx.prove.result import Goal, Proofs
+from sonnx.prove.result import Goal, Proofs, digests
 from sonnx.prove.running import Job, Options, Watch, run_jobs
 from sonnx.prove.tools import ALL_TOOLS, Tools, ToolsMissingError, find_tools
 
@@ -44,6 +45,7 @@ def prove_project(
         raise ToolsMissingError("projects need Frama-C")
     subject = Path(os.path.realpath(folder)).name
     trusted = assumed(texts["model.c"])
+    heads = lines_of_functions(texts["model.c"])
     with tempfile.TemporaryDirectory(prefix="sonnx-", ignore_cleanup_errors=True) as name:
         place = Path(name)
         configuration = write_configuration(place, found)
@@ -56,7 +58,14 @@ def prove_project(
         goals += _Campaign(frama, texts, options or Options(), configuration, found.versions, watch).run(
             trusted
         )
-    return Proofs(tuple(goals), found.versions, monotonic() - began, project_sentences(texts))
+    placed = tuple(_placed(goal, heads) for goal in goals)
+    return Proofs(placed, found.versions, monotonic() - began, project_sentences(texts), digests(texts))
+
+
+def _placed(goal: Goal, heads: Mapping[str, int]) -> Goal:
+    """A goal of a function has the line where that begins; a kept one may have it already."""
+    line = heads.get(goal.unit)
+    return goal if line is None else replace(goal, place=f"{goal.subject}/model.c:{line}")
 
 
 def read_project(folder: Path) -> dict[str, str]:
@@ -66,6 +75,9 @@ def read_project(folder: Path) -> dict[str, str]:
     missing = [name for name in _NEEDED if not (folder / name).is_file()]
     if missing:
         raise ValueError(f"{folder} is no project that sonnx emit wrote: there is no {missing[0]}")
+    lost = [name for name in _sums(folder) if not (folder / name).is_file()]
+    if lost:
+        raise ValueError(f"{folder}: there is no {lost[0]}, which SHA256SUMS names; emit the project anew")
     names = [*_NEEDED, *(name for name in _PERHAPS if (folder / name).is_file())]
     texts = {}
     for name in names:
@@ -93,17 +105,32 @@ def _said(subject: str, texts: Mapping[str, str]) -> list[Goal]:
 
 def _unlike(subject: str, folder: Path, texts: Mapping[str, str]) -> list[Goal]:
     """The files that are not what SHA256SUMS says they were when they were written."""
+    sums = _sums(folder)
+    if not sums:
+        detail = "there is no list of what was emitted"
+        return [Goal(subject, "", "SHA256SUMS can be read", "failed", detail=detail, place=subject)]
+    sources = {path.name for pattern in ("*.c", "*.h") for path in folder.glob(pattern)} | texts.keys()
+    wrong = dict.fromkeys(sorted(sources - sums.keys()), "SHA256SUMS does not name it")
+    for name, digest in sums.items():
+        with (folder / name).open("rb") as file:
+            found = file_digest(file, "sha256").hexdigest()
+        if found != digest:
+            wrong[name] = "it differs from what SHA256SUMS says was emitted"
+    return [
+        Goal(subject, "", f"{name} against SHA256SUMS", "failed", detail=detail, place=f"{subject}/{name}")
+        for name, detail in wrong.items()
+    ]
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    """The digests of the files that were emitted, by name; none where there is no such list."""
     try:
         listed = (folder / "SHA256SUMS").read_text(encoding="ascii").splitlines()
     except (OSError, ValueError):
-        listed = []
+        return {}
     sums = {name: digest for digest, _, name in (line.partition("  ") for line in listed)}
-    changed = [name for name, text in texts.items() if sums.get(name) != sha256(text.encode()).hexdigest()]
-    detail = "it differs from what SHA256SUMS says was emitted, or that file does not name it"
-    return [
-        Goal(subject, "", "the file is as it was emitted", "failed", detail=detail, place=f"{subject}/{name}")
-        for name in changed
-    ]
+    # Names only: nothing outside of the folder is looked at.
+    return {name: digest for name, digest in sums.items() if name and name == Path(name).name}
 
 
 class _Campaign:
@@ -164,7 +191,6 @@ class _Campaign:
             function,
             self._frama.subject,
             self._identity,
-            self._options.seconds,
             self._versions,
             _ways(self._frama),
         )

@@ -10,6 +10,8 @@ from sonnx.report.findings_json import json_text
 from sonnx.report.text import LONGEST_NAME, cut, printable
 
 _HEADS = ("subject", "laws", "goals", "proved", "consistent", "seconds", "provers")
+# Of a project every file is named; the digests of all theories are in the JSON.
+_FEW_SOURCES = 8
 _NUMBERS = frozenset({"laws", "goals", "proved", "consistent", "seconds"})
 # What XML 1.0 has no way to write.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -22,6 +24,8 @@ def proofs_text(proofs: Proofs) -> str:
     if proofs.assumptions:
         parts.append("\n".join(["taken for granted:", *(f"  {cut(text)}" for text in proofs.assumptions)]))
     lines = [verdict(proofs)]
+    if 0 < len(proofs.sources) <= _FEW_SOURCES:
+        lines += [f"sha256 {digest}  {name}" for name, digest in proofs.sources]
     if proofs.tools:
         lines.append("by " + ", ".join(f"{name} {version}" for name, version in proofs.tools))
     text = "\n\n".join([*parts, "\n".join(lines)])
@@ -118,6 +122,7 @@ def proofs_document(proofs: Proofs, version: str) -> dict[str, Any]:
         "seconds": round(proofs.seconds, 3),
         "tools": [{"name": _sound(name), "version": _sound(said)} for name, said in proofs.tools],
         "assumptions": [_sound(text) for text in proofs.assumptions],
+        "sources": [{"name": _sound(name), "sha256": digest} for name, digest in proofs.sources],
         "goals": [_goal(goal) for goal in proofs.goals],
     }
 

@@ -1,7 +1,8 @@
 """What came of proofs: every goal with its verdict, and under which tools."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Literal
 
 # `failed`: a tool did not do its work. `contradiction`: what must not follow was proved.
@@ -58,13 +59,15 @@ class Proofs:
     """All goals of one run.
 
     `tools` has names and versions, `assumptions` sentences that the proofs stand on, `seconds` is the time
-    that passed; the seconds of goals are those of their provers, when they were proved.
+    that passed; the seconds of goals are those of their provers, when they were proved. `sources` are the
+    files that were read, with the SHA-256 of each.
     """
 
     goals: tuple[Goal, ...]
     tools: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0
     assumptions: tuple[str, ...] = field(default=())
+    sources: tuple[tuple[str, str], ...] = field(default=())
 
     @property
     def good(self) -> bool:
@@ -91,6 +94,11 @@ def laws(goals: Iterable[Goal]) -> int:
     return len({(goal.subject, goal.unit, goal.law) for goal in goals if goal.law and goal.kind == "proof"})
 
 
+def digests(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The names of texts and the SHA-256 of each, as files hold them."""
+    return tuple((name, sha256(text.encode()).hexdigest()) for name, text in texts.items())
+
+
 def joined(parts: Iterable[Proofs]) -> Proofs:
     """Several runs as one; the seconds are added."""
     listed = list(parts)
@@ -99,4 +107,5 @@ def joined(parts: Iterable[Proofs]) -> Proofs:
         tools=tuple(dict.fromkeys(tool for part in listed for tool in part.tools)),
         seconds=sum(part.seconds for part in listed),
         assumptions=tuple(dict.fromkeys(text for part in listed for text in part.assumptions)),
+        sources=tuple(dict.fromkeys(source for part in listed for source in part.sources)),
     )

@@ -132,24 +132,28 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class Job(Generic[T]):
-    """Work that hangs on no other work, and its name for who watches."""
+    """Work that hangs on no other work, and its name for who watches; `weight` guesses how much it is."""
 
     name: str
     work: Callable[[], T]
+    weight: int = 0
 
 
 def run_jobs(jobs: Sequence[Job[T]], workers: int | None = None, watch: Watch | None = None) -> list[T]:
     """The results of all jobs, in their order, with so many at work at once (as there are processors).
 
-    An error in one, or an interruption by the user, ends the tools of all and is raised.
+    The heaviest are begun first, so that none is left alone at the end. An error in one, or an interruption
+    by the user, ends the tools of all and is raised.
     """
     from concurrent.futures import ThreadPoolExecutor, as_completed  # noqa: PLC0415  slow to import
 
     if watch:
         watch(0, len(jobs), "")
     with ThreadPoolExecutor(workers or cores()) as pool:
-        futures = {pool.submit(job.work): job for job in jobs}
         try:
+            heaviest = sorted(range(len(jobs)), key=lambda place: -jobs[place].weight)
+            begun = {place: pool.submit(jobs[place].work) for place in heaviest}
+            futures = {future: jobs[place] for place, future in begun.items()}
             for number, future in enumerate(as_completed(futures), 1):
                 future.result()
                 if watch:
@@ -159,4 +163,4 @@ def run_jobs(jobs: Sequence[Job[T]], workers: int | None = None, watch: Watch | 
             with _tools.stopped():
                 pool.shutdown(wait=True)
             raise
-        return [future.result() for future in futures]
+        return [begun[place].result() for place in range(len(jobs))]

@@ -13,7 +13,7 @@ from sonnx.prove.configuration import write_configuration
 from sonnx.prove.keeping import keep, kept, key_of
 from sonnx.prove.mlw import Module, Theory, TheoryError, loopholes, read_theory, subject_of, used_files
 from sonnx.prove.modules import Setup, prove_module
-from sonnx.prove.result import Goal, Proofs
+from sonnx.prove.result import Goal, Proofs, digests
 from sonnx.prove.running import Job, Options, Watch, run_jobs
 from sonnx.prove.smoke import CONTRADICTION, Task, TasksError, check_task, marked, print_tasks
 from sonnx.prove.tools import Tools, find_tools
@@ -69,7 +69,8 @@ def prove_theories(
             goals[file] += more
     every = tuple(goal for file in chosen for goal in goals[file])
     stated = (*theory_sentences(), *assumptions)
-    return Proofs(every, found.versions, monotonic() - began, stated)
+    read = digests({file: texts[file] for file in chosen})
+    return Proofs(every, found.versions, monotonic() - began, stated, read)
 
 
 def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
@@ -77,13 +78,15 @@ def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
     if not names:
         return list(texts)
     wanted: list[str] = []
+    unknown: list[str] = []
     for name in names:
         asked = name.lower().replace(".", "/")
         found = [file for file in texts if asked in {subject_of(file), subject_of(file).rpartition("/")[2]}]
-        if not found:
-            there = ", ".join(map(subject_of, texts)) or "none"
-            raise ValueError(f"there is no theory of {name!r}; there are: {there}")
+        unknown += [] if found else [repr(name)]
         wanted += found
+    if unknown:
+        there = ", ".join(map(subject_of, texts)) or "none"
+        raise ValueError(f"there is no theory of {', '.join(unknown)}; there are: {there}")
     for file in wanted:
         try:
             used = used_files(read_theory(file, texts[file]))
@@ -173,7 +176,8 @@ class _Campaign:
             for module in theory.modules:
                 mine = [task for task in tasks if task.module == module]
                 name = f"{theory.subject} {module.name}"
-                jobs.append((theory.file, Job(name, partial(self._module, theory, module, mine))))
+                proving = partial(self._module, theory, module, mine)
+                jobs.append((theory.file, Job(name, proving, weight=len(mine))))
                 jobs.append((theory.file, Job(name, partial(self._smoke, theory, mine))))
         goals = run_jobs([job for _, job in jobs], self._options.jobs, self._watch)
         for (file, _), more in zip(jobs, goals, strict=True):

@@ -83,8 +83,10 @@ def defined_functions(frama: Frama) -> list[str]:
     found = _DEFINED.search(ran.out)
     names = _CALLED.findall(found[2]) if found else []
     if ran.how or not found or len(names) != int(found[1]):
-        said = [line for line in (ran.out + ran.err).splitlines() if "rror" in line or "Warning" in line]
-        raise FramaError(f"Frama-C does not read {SOURCE}: {' '.join(said[:3]) or ran.how or ran.out[:300]}")
+        lines = (ran.out + ran.err).splitlines()
+        first = next((n for n, line in enumerate(lines) if "rror" in line or "Warning" in line), 0)
+        said = " ".join(" ".join(lines[first : first + 4]).split())[:300]
+        raise FramaError(f"Frama-C does not read {SOURCE}: {said or ran.how}")
     foreign = {name for part in _FOREIGN.findall(ran.out) for name in _CALLED.findall(part)} - _LIBRARY
     if foreign:
         raise FramaError(f"{SOURCE} calls functions that are not in it: {', '.join(sorted(foreign))}")
@@ -158,7 +160,9 @@ def _parsed(subject: str, function: str, out: str) -> Iterator[Goal]:
     for line in [*out.splitlines(), "[wp] end"]:
         said = _SAID.match(line)
         if open_entry and said:
-            open_entry.attempts.append(Attempt(said[1], _verdict(said[2]), _duration(said[3])))
+            verdict = _verdict(said[2])
+            detail = " ".join(f"{said[2]}{said[3]}".split()) if verdict == "failed" else ""
+            open_entry.attempts.append(Attempt(said[1], verdict, _duration(said[3]), detail))
             continue
         if open_entry:
             yield _unproved(subject, function, open_entry)
