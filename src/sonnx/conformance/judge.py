@@ -9,11 +9,12 @@ import numpy as np
 from sonnx.conformance.words import element_text
 from sonnx.evaluate.apply import apply
 from sonnx.model.operator import Operator
-from sonnx.numeric.arrays import Array, describe, dtype_of, held_type
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import Array, describe, held_type
 from sonnx.numeric.bits import NanRule, differing
 from sonnx.numeric.enclosure import Enclosure
 from sonnx.operators.shared.predicates import count
-from sonnx.operators.shared.trials import Clause, Trial
+from sonnx.operators.shared.trials import Clause
 
 # How a sum must be taken: with the bits of one of the two modes, or in any order inside the enclosure.
 Sums = Literal["free", "separate", "fused"]
@@ -69,7 +70,8 @@ def judge(specified: Specified, found: Sequence[Any], sums: Sums = "free") -> Ju
     expected = specified.results(wanted if specified.modes else "")
     if len(found) != len(expected):
         return _departs(_whole(specified, count(len(expected), "output"), count(len(found), "output")))
-    described = [describe(value) for value in found]
+    # What is no array of one of the profile's types is its description.
+    described = [(v, None) if isinstance(v, TensorType) else describe(v) for v in found]
     arrays: dict[str, Array] = {}
     for (name, right), (kind, array) in zip(expected.items(), described, strict=True):
         right_kind = describe(right)[0]
@@ -131,8 +133,3 @@ def _departs(difference: Difference) -> Judgement:
 def _whole(specified: Specified, expected: str, found: str) -> Difference:
     text = "outputs have the types and shapes of the contract"
     return Difference(f"{specified.operator.identifier}.outputs", text, "", None, expected, found)
-
-
-def operand_type(trial: Trial) -> str:
-    """The element type of a trial's first operand that is no condition or shape."""
-    return str(next(dtype_of(array) for array in trial.inputs.values()))
