@@ -26,6 +26,11 @@ ALLOWED: Mapping[str, set[str]] = {
     "processes": set(),
     "native": {"model", "numeric", "operators", "plan", "report", "processes", "storage", "native"},
     "emit": {"model", "numeric", "operators", "plan", "report", "emit"},
+    # Whoever judges runtimes asks the definitions, and our engines as runtimes among others.
+    "conformance": {
+        *("__init__", "__version__", "api", "conformance", "engines", "evaluate", "load", "model", "numeric"),
+        *("operators", "processes", "report"),
+    },
     # Provers judge texts: theories beside the operators, C that was emitted. They know no engine.
     "prove": {"report", "processes", "storage", "prove"},
     "report": {"model", "report"},
@@ -33,16 +38,27 @@ ALLOWED: Mapping[str, set[str]] = {
     "normalize": {"model", "numeric", "operators", "check", "normalize"},
 }
 # Who may speak to the engine that executes definitions: the package itself and what prints for people.
-CALLERS = {"__init__", "__main__", "api", "backend", "cli", "engines", "evaluate", "tour", "xla"}
+CALLERS = {
+    "__init__",
+    "__main__",
+    "api",
+    "backend",
+    "cli",
+    "conformance",
+    "engines",
+    "evaluate",
+    "tour",
+    "xla",
+}
 # Who may speak to compiled kernels, and to what writes C: those who choose an engine for people.
 COMPILERS = {"__init__", "api", "backend", "cli", "engines", "native"}
 EMITTERS = {"__init__", "api", "cli", "emit"}
 PROVERS = {"cli", "prove"}
 # Who may read and write files of models: what people and tools call; the rest knows graphs alone.
-READERS = {"__init__", "api", "backend", "cli", "load"}
+READERS = {"__init__", "api", "backend", "cli", "conformance", "load"}
 # Who may know the format of ONNX's files: what reads them, and what is called with parsed models.
 PROTOBUF = {"onnx", "google"}
-SPEAKERS = {"load", "backend"}
+SPEAKERS = {"load", "backend", "conformance"}
 
 
 def part_of(path: Path, package: Path) -> str:

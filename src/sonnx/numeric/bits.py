@@ -28,19 +28,22 @@ def same_bits(left: Any, right: Any, *, nan: NanRule = "bits") -> bool:
         raise ValueError(f"same_bits: {bad} is no array of one of the profile's types; give NumPy arrays")
     if left_type != right_type:
         return False
-    return bool(np.all(_same_elements(a, b, nan)))
+    return not differing(a, b, nan=nan).any()
 
 
-def _same_elements(a: Array, b: Array, nan: NanRule) -> Array:
+def differing(a: Array, b: Array, *, nan: NanRule) -> Array:
+    """Tell which elements of two arrays of one type and shape are not the same, as for `same_bits`."""
     if a.dtype == np.dtype(object):
-        return np.asarray(a == b, dtype=bool)
+        return np.asarray(a != b, dtype=bool)
     parts_a, parts_b = _parts(a), _parts(b)
     equal: Array = _raw(parts_a) == _raw(parts_b)
     if nan == "any":
         with np.errstate(invalid="ignore"):  # comparing NaNs of bfloat16 raises a flag
             # Only a NaN differs from itself.
             equal |= (parts_a != parts_a) & (parts_b != parts_b)  # noqa: PLR0124  that is the definition
-    return equal
+    # An element is the same if all its parts are.
+    same = equal.reshape(a.size, len(equal) // a.size if a.size else 1).all(axis=1)
+    return np.asarray(~same.reshape(a.shape))
 
 
 def _parts(array: Array) -> Array:

@@ -20,14 +20,16 @@ An engine that flushes subnormals to zero replaces each η/2 by the smallest nor
 2n operations there are at most 2n of them (`flushed`); its inputs must not be subnormal themselves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
+from sonnx.numeric.enclosure import Enclosure
 from sonnx.numeric.products import ACCUMULATOR
+from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS
 from sonnx.operators.shared.convolution import Axis, convolve, output_sizes
 from sonnx.operators.shared.moved import no_error
@@ -60,11 +62,28 @@ class Sum:
         # A zero weight stays zero: next to it, the least positive double is not negligible times a large x.
         scaled = np.abs(self.W) * per_term.reshape(self.W.shape[1:])
         weights = np.where(self.W == 0, 0.0, _up(scaled))
-        start = np.zeros(len(self.W)) if self.B is None else _up(np.abs(self.B) * of_bias)
+        start = self.start if self.B is None else _up(np.abs(self.B) * of_bias)
         total = self.convolve(np.abs(self.X), weights, start, DType.DOUBLE)
         # Every product and sum above may have been rounded down, once each.
         lost = self.terms * float(_DOUBLE.smallest)
         return _up(_up(total + lost) * (1 + (self.terms + 4) * 2.0**-52))
+
+    def of(self, change: Callable[[Array], Array]) -> "Sum":
+        """The same convolution of operands that have been changed."""
+        return replace(self, X=change(self.X), W=change(self.W), B=None if self.B is None else change(self.B))
+
+    @property
+    def start(self) -> Array:
+        """What every channel's sum begins with."""
+        return np.zeros(len(self.W)) if self.B is None else self.B
+
+    def result(self) -> Array:
+        """The sums in double arithmetic."""
+        return self.convolve(self.X, self.W, self.start, DType.DOUBLE)
+
+    def exact(self) -> Array:
+        """The sums over the reals; all operands must be finite."""
+        return self.convolve(real(self.X), real(self.W), real(self.start), DType.REAL)
 
     def convolve(self, X: Array, W: Array, B: Array, dtype: DType) -> Array:
         """The same convolution of other elements."""
@@ -89,9 +108,41 @@ def convolution_bound(
         sums = Sum(X.astype(np.float64), W.astype(np.float64), bias, axes, group, dtype, accumulate)
         if dtype in INTEGERS:
             return _integer_bound(sums)
+        bound, finite = _bound(sums, "any" if order == "flushing" else order)
         if order == "flushing" and sums.terms:
-            return _up(_bound(sums, "any") + flushed(sums.terms, dtype))
-        return _bound(sums, order)
+            bound = _up(bound + flushed(sums.terms, dtype))
+        return np.where(finite, bound, np.inf)
+
+
+def convolution_enclosure(X: Array, W: Array, B: Array | None, axes: Sequence[Axis], group: int) -> Enclosure:
+    """Where the results lie of all that add the same products of floats in any order, fused or not.
+
+    NaNs and infinities spread alike in every order as long as nothing overflows: a sum is NaN if a term is,
+    or if it has infinities of both signs, else the infinity that it has. So they are found by the signs of
+    the operands alone, of which no sum overflows; nothing that is not finite meets a sum that is.
+    """
+    dtype = held_type(X)
+    with np.errstate(all="ignore"):
+        wide = Sum(
+            _doubles(X), _doubles(W), None if B is None else _doubles(B), axes, group, dtype, "separate"
+        )
+        special = wide.of(_signs).result()
+        sums = wide.of(_finite)
+        bound, fits = _bound(sums, "any")
+    return Enclosure(np.where(np.isfinite(special), 0.0, special), sums.exact(), bound, ~fits)
+
+
+def _doubles(operand: Array) -> Array:
+    return operand.astype(np.float64)
+
+
+def _signs(operand: Array) -> Array:
+    """1 or -1 for what is finite and not zero; the rest stays."""
+    return np.where(np.isfinite(operand), np.sign(operand), operand)
+
+
+def _finite(operand: Array) -> Array:
+    return np.where(np.isfinite(operand), operand, 0.0)
 
 
 def flushed(terms: int, dtype: DType) -> float:
@@ -116,13 +167,14 @@ def _integer_bound(sums: Sum) -> Array:
     return np.where(total <= info.max, 0.0, np.inf)
 
 
-def _bound(sums: Sum, order: str) -> Array:
+def _bound(sums: Sum, order: str) -> tuple[Array, Array]:
+    """How far a sum may lie from the exact one while it is finite, and where it can be nothing else."""
     dtype = sums.dtype
     form = FORMATS[ACCUMULATOR[dtype]]
     u, n = float(form.unit_roundoff), sums.terms
     if n == 0:  # the result is the bias
-        bias = np.zeros(len(sums.W)) if sums.B is None else sums.B
-        return np.where(np.isfinite(sums.convolve(sums.X, sums.W, bias, DType.DOUBLE)), 0.0, np.inf)
+        bias = sums.result()
+        return np.zeros_like(bias), np.isfinite(bias)
     sizes = sums.magnitude(np.ones(n), 1.0)
     of_terms, of_bias = _growth(_roundings(sums, order), u), _growth(np.array([n]), u)
     # Factors of at most 1 keep the sum from overflowing where the result does not. They are taken of the
@@ -138,7 +190,7 @@ def _bound(sums: Sum, order: str) -> Array:
     if dtype in _NARROW:
         bound, fits = _last_rounding(sums, bound)
         finite &= fits
-    return np.where(finite, bound, np.inf)
+    return bound, finite
 
 
 def _roundings(sums: Sum, order: str) -> Array:
@@ -161,8 +213,8 @@ def _growth(counts: Array, u: float) -> Array:
 def _last_rounding(sums: Sum, bound: Array) -> tuple[Array, Array]:
     """Add the rounding of the accumulator to a narrower type; tell where its result stays finite."""
     form, held = FORMATS[sums.dtype], numpy_dtype(ACCUMULATOR[sums.dtype])
-    start = np.zeros(len(sums.W)) if sums.B is None else sums.B
-    total = sums.convolve(sums.X.astype(held), sums.W.astype(held), start.astype(held), DType.FLOAT)
+    narrow = sums.of(lambda operand: operand.astype(held))
+    total = sums.convolve(narrow.X, narrow.W, sums.start.astype(held), DType.FLOAT)
     # The exact result is within `bound` of this sum, and any other order's sum within `bound` of that.
     largest = _up(np.abs(total.astype(np.float64)) + 2 * bound)
     step = _up(largest * float(form.unit_roundoff))

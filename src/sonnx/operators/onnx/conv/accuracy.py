@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.enclosure import Enclosure
 from sonnx.operators.onnx.conv.meaning import sliding
-from sonnx.operators.shared.convolution_accuracy import convolution_bound
+from sonnx.operators.shared.convolution_accuracy import convolution_bound, convolution_enclosure
 
 
 def error_bound(
@@ -15,3 +16,9 @@ def error_bound(
     X, W, B = inputs["X"], inputs["W"], inputs.get("B")
     axes, group = sliding(W, attributes), int(attributes["group"])
     return {"Y": convolution_bound(X, W, B, axes, group, attributes["accumulate"], order)}
+
+
+def enclosure(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> Mapping[str, Enclosure]:
+    """Where the results lie of all orders of summation."""
+    X, W, B = inputs["X"], inputs["W"], inputs.get("B")
+    return {"Y": convolution_enclosure(X, W, B, sliding(W, attributes), int(attributes["group"]))}

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.enclosure import Enclosure
 from sonnx.operators.xla.conv.meaning import general_attributes
+from sonnx.operators.xla.conv_with_general_padding.accuracy import enclosure as general_enclosure
 from sonnx.operators.xla.conv_with_general_padding.accuracy import error_bound as general_error_bound
 
 
@@ -13,3 +15,8 @@ def error_bound(
 ) -> Mapping[str, Array]:
     """Bound |IEEE result - exact result|; +inf where it may be no finite number, or an integer may wrap."""
     return general_error_bound(inputs, general_attributes(inputs, attributes), order)
+
+
+def enclosure(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> Mapping[str, Enclosure]:
+    """Where the results on floats lie of all orders of summation."""
+    return general_enclosure(inputs, general_attributes(inputs, attributes))

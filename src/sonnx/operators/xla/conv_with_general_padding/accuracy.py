@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sonnx.numeric.arrays import Array
-from sonnx.operators.shared.convolution_accuracy import convolution_bound
+from sonnx.numeric.enclosure import Enclosure
+from sonnx.operators.shared.convolution_accuracy import convolution_bound, convolution_enclosure
 from sonnx.operators.xla.conv_with_general_padding.meaning import sliding
 
 
@@ -15,3 +16,9 @@ def error_bound(
     X, W = inputs["lhs"], inputs["rhs"]
     axes = sliding(W, attributes)
     return {"output": convolution_bound(X, W, None, axes, 1, attributes["accumulate"], order)}
+
+
+def enclosure(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> Mapping[str, Enclosure]:
+    """Where the results on floats lie of all orders of summation."""
+    X, W = inputs["lhs"], inputs["rhs"]
+    return {"output": convolution_enclosure(X, W, None, sliding(W, attributes), 1)}

@@ -1,0 +1,1 @@
+"""The conformance kit: judges any runtime by the specification."""

@@ -1,0 +1,135 @@
+"""Compares what a runtime says with what the specification says, element by element."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from sonnx.conformance.words import element_text
+from sonnx.evaluate.apply import apply
+from sonnx.model.operator import Operator
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import Array, describe, held_type
+from sonnx.numeric.bits import NanRule, differing
+from sonnx.numeric.enclosure import Enclosure
+from sonnx.operators.shared.predicates import count
+from sonnx.operators.shared.trials import Clause
+
+# How a sum must be taken: with the bits of one of the two modes, or in any order inside the enclosure.
+Sums = Literal["free", "separate", "fused"]
+# What a result was found to be: the specified bits (of a mode of sums), or inside the enclosure.
+Grade = Literal["bits", "separate", "fused", "enclosure"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An element, or a whole output, that is not as specified; `place` is None for the whole of it."""
+
+    identifier: str
+    clause: str
+    output: str
+    place: tuple[int, ...] | None
+    expected: str
+    found: str
+    elements: int = 1
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What became of one trial: how far it is as specified, or one difference for every clause it breaks."""
+
+    grade: Grade | None
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True)
+class Specified:
+    """What the specification says of one trial; everything is found out when it is asked for."""
+
+    operator: Operator
+    inputs: Mapping[str, Array]
+    attributes: Mapping[str, Any]
+    nan: NanRule
+    clauses: Callable[[], tuple[Clause, ...]]
+    enclosure: Callable[[], Mapping[str, Enclosure]] | None = None
+    modes: tuple[str, ...] = ()
+    _results: dict[str, Mapping[str, Array]] = field(default_factory=dict, repr=False)
+
+    def results(self, mode: str = "") -> Mapping[str, Array]:
+        """The outputs by name; of an operator that sums, in one of its modes."""
+        if mode not in self._results:
+            modes = {"accumulate": mode} if mode else {}
+            self._results[mode] = apply(self.operator, self.inputs, {**self.attributes, **modes})
+        return self._results[mode]
+
+
+def judge(specified: Specified, found: Sequence[Any], sums: Sums = "free") -> Judgement:
+    """Judge the outputs of a runtime, which are in the order of the operator's outputs."""
+    wanted = sums if sums != "free" or not specified.modes else specified.modes[0]
+    expected = specified.results(wanted if specified.modes else "")
+    if len(found) != len(expected):
+        return _departs(_whole(specified, count(len(expected), "output"), count(len(found), "output")))
+    # What is no array of one of the profile's types is its description.
+    described = [(v, None) if isinstance(v, TensorType) else describe(v) for v in found]
+    arrays: dict[str, Array] = {}
+    for (name, right), (kind, array) in zip(expected.items(), described, strict=True):
+        right_kind = describe(right)[0]
+        if array is None or (kind.dtype, kind.sizes) != (right_kind.dtype, right_kind.sizes):
+            return _departs(_whole(specified, f"`{name}` of type {right_kind}", str(kind)))
+        arrays[name] = array
+    if not specified.modes:
+        wrong = {name: differing(arrays[name], expected[name], nan=specified.nan) for name in expected}
+        return _judged("bits", specified, expected, arrays, wrong)
+    return _judged_sums(specified, arrays, sums)
+
+
+def _judged_sums(specified: Specified, found: Mapping[str, Array], sums: Sums) -> Judgement:
+    """Sums: the bits of a mode where one is asked for, else those of any mode, else the enclosure."""
+    asked = specified.modes if sums == "free" else (sums,)
+    for mode in asked:
+        expected = specified.results(mode)
+        wrong = {name: differing(found[name], expected[name], nan="any") for name in expected}
+        if not any(mask.any() for mask in wrong.values()):
+            return Judgement("separate" if mode == "separate" else "fused")
+    expected = specified.results(asked[0])
+    if sums == "free" and specified.enclosure:
+        inside = specified.enclosure()
+        wrong = {name: ~inside[name].holds(found[name]) for name in inside}
+    return _judged("enclosure", specified, expected, found, wrong)
+
+
+def _judged(
+    grade: Grade,
+    specified: Specified,
+    expected: Mapping[str, Array],
+    found: Mapping[str, Array],
+    wrong: Mapping[str, Array],
+) -> Judgement:
+    """One difference for every clause that decides a wrong element: its first one."""
+    if not any(mask.any() for mask in wrong.values()):
+        return Judgement(grade)
+    differences = []
+    for name, mask in wrong.items():
+        left = mask.copy()
+        for clause in specified.clauses():
+            mine = left & clause.mask
+            left &= ~clause.mask
+            if mine.any():
+                place = tuple(int(index) for index in np.argwhere(mine)[0])
+                dtype = held_type(expected[name])
+                right, wrong_one = (element_text(a[place], dtype) for a in (expected[name], found[name]))
+                more = int(mine.sum())
+                differences.append(
+                    Difference(clause.identifier, clause.text, name, place, right, wrong_one, more)
+                )
+    return Judgement(None, tuple(differences))
+
+
+def _departs(difference: Difference) -> Judgement:
+    return Judgement(None, (difference,))
+
+
+def _whole(specified: Specified, expected: str, found: str) -> Difference:
+    text = "outputs have the types and shapes of the contract"
+    return Difference(f"{specified.operator.identifier}.outputs", text, "", None, expected, found)

@@ -1,0 +1,164 @@
+"""A child process and the pipes to it: messages out and in, and what it prints."""
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+from sonnx.conformance.runtimes.frames import Header, Reader
+from sonnx.processes import finished, stop
+
+_WORKER = "sonnx.conformance.runtimes.worker"
+_CHUNK = 2**16
+_LONGEST_SAID = 2**14
+# So often it is looked whether the process is still there: one that it has started may keep its pipes open.
+_LOOK = 0.25
+# A pipe holds no more than so many chunks.
+_LEFT = 32
+# So long a process that has closed its pipes may take to end.
+_TO_END = 1.0
+
+
+class EndedError(Exception):
+    """The process has ended, or sends no more."""
+
+
+class LateError(Exception):
+    """No message came in time."""
+
+
+class Worker:
+    """A process that asks a runtime; nothing of it is left when it has ended."""
+
+    def __init__(self, told: Mapping[str, Any], folder: str) -> None:
+        """Start it; `folder` is for its temporary files."""
+        self._out: deque[memoryview] = deque()
+        self._reader = Reader()
+        self._said = b""
+        self._over = False
+        theirs_in, self._questions = os.pipe()
+        self._answers, theirs_out = os.pipe()
+        theirs_life, self._lifeline = os.pipe()
+        theirs = (theirs_in, theirs_out, theirs_life)
+        try:
+            self._process = subprocess.Popen(
+                # On its path of modules lies what is on this process's own, and nothing else.
+                [sys.executable, "-P", "-m", _WORKER, json.dumps({**told, "pipes": theirs})],
+                env={**os.environ, "PYTHONPATH": _module_path(), "TMPDIR": folder},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=theirs,
+                start_new_session=True,
+            )
+        except BaseException:
+            self._close()
+            raise
+        finally:
+            for pipe in theirs:
+                os.close(pipe)
+        assert self._process.stderr is not None
+        self._errors = self._process.stderr.fileno()
+        self._selector = selectors.DefaultSelector()
+        for pipe in (self._questions, self._answers, self._errors):
+            os.set_blocking(pipe, False)
+        for pipe in (self._answers, self._errors):
+            self._selector.register(pipe, selectors.EVENT_READ)
+
+    @property
+    def said(self) -> bytes:
+        """The end of what it has printed to its standard error."""
+        return self._said
+
+    @property
+    def gone(self) -> bool:
+        """Tell whether the process has ended; its number stays its own."""
+        if not hasattr(os, "waitid"):  # elsewhere the end of its pipes must do
+            return self._over
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def send(self, message: bytes) -> None:
+        """Have a message sent while answers are awaited."""
+        if not self._out:
+            self._selector.register(self._questions, selectors.EVENT_WRITE)
+        self._out.append(memoryview(message))
+
+    def receive(self, seconds: float) -> tuple[Header, bytes]:
+        """The next message; raises LateError, EndedError, or FrameError where it is none."""
+        deadline = monotonic() + seconds
+        while (message := self._reader.take()) is None:
+            left = deadline - monotonic()
+            if self._over:
+                raise EndedError
+            if left <= 0:
+                raise LateError
+            if not self._move(min(left, _LOOK)) and self.gone:
+                for _ in range(_LEFT):
+                    self._move(0)
+                self._over = True
+        return message
+
+    def _move(self, seconds: float) -> bool:
+        """Write and read what can be; False where that was nothing for so long."""
+        events = self._selector.select(seconds)
+        # What was printed comes before the end that it may explain.
+        for key, _ in sorted(events, key=lambda event: event[0].fd != self._errors):
+            if key.fd == self._questions:
+                self._write()
+                continue
+            piece = os.read(key.fd, _CHUNK)
+            if not piece:
+                self._selector.unregister(key.fd)
+            if key.fd == self._errors:
+                self._said = (self._said + piece)[-_LONGEST_SAID:]
+            else:
+                self._reader.feed(piece)
+                self._over = not piece
+        return bool(events)
+
+    def _write(self) -> None:
+        try:
+            rest = self._out[0][os.write(self._questions, self._out[0]) :]
+        except BrokenPipeError:  # it reads no more, which shows in what it sends
+            self._out.clear()
+        else:
+            self._out.popleft()
+            if rest:
+                self._out.appendleft(rest)
+        if not self._out:
+            self._selector.unregister(self._questions)
+
+    def ended(self) -> int | None:
+        """The exit code of a process that sends no more, below 0 for a signal; None where it lived on."""
+        code = finished(self._process, _TO_END)
+        # What it printed last may not have been read yet.
+        for _ in range(_LEFT):
+            self._move(0)
+        self._release()
+        return code
+
+    def end(self) -> None:
+        """End it, and all that it has started, whatever it does."""
+        stop(self._process)
+        self._process.wait()
+        self._release()
+
+    def _release(self) -> None:
+        self._selector.close()
+        assert self._process.stderr is not None
+        self._process.stderr.close()
+        self._close()
+
+    def _close(self) -> None:
+        for pipe in (self._questions, self._answers, self._lifeline):
+            os.close(pipe)
+
+
+def _module_path() -> str:
+    """Where this process finds its modules, whatever the current folder of another is."""
+    return os.pathsep.join(os.path.abspath(entry) for entry in sys.path)

@@ -1,0 +1,145 @@
+"""What a runtime is, and how one is found by its name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from typing import Any, Protocol
+
+from sonnx.conformance.runtimes.question import Question
+
+_HERE = "sonnx.conformance.runtimes"
+
+
+class Runtime(Protocol):
+    """Anything that executes operators.
+
+    `run` answers the outputs in their order: NumPy arrays, whatever their number, types and shapes; it is for
+    the judge to say what is wrong with them. Whatever it raises is a refusal.
+    """
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Its version, as it says itself."""
+        ...
+
+    def supports(self, question: Question) -> bool:
+        """Tell whether the question can be put to it at all."""
+        ...
+
+    def run(self, question: Question) -> Sequence[Any]:
+        """Execute the operator."""
+        ...
+
+
+class UnavailableError(Exception):
+    """A runtime cannot be had here; the text says what is missing, and what to do."""
+
+
+class ProgramError(Exception):
+    """A program that a runtime consists of has crashed: not the runtime's word on a question."""
+
+    def __init__(self, code: int, said: bytes) -> None:
+        """Keep the exit code, below 0 for a signal, and what the program printed."""
+        super().__init__(f"ended with {code}")
+        self.code = code
+        self.said = said
+
+
+class LateError(Exception):
+    """A program that a runtime consists of did not end in time."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Where an adapter is, and what it may be told."""
+
+    module: str
+    attribute: str
+    options: tuple[str, ...] = ()
+
+
+_KNOWN: Mapping[str, _Known] = {
+    "onnxruntime": _Known("onnxruntime", "OnnxRuntime", ("provider", "level", "opset")),
+    "reference-evaluator": _Known("evaluator", "Evaluator", ("opset",)),
+    "jax": _Known("jax", "Jax", ("platform", "jit")),
+    "emx": _Known("emx", "Emx", ("cc", "flags", "opset")),
+    "native": _Known("ours", "Native", ("accumulate",)),
+    "reference": _Known("ours", "Reference", ("accumulate",)),
+    "emitted": _Known("ours", "Emitted", ("accumulate", "kernels", "cc")),
+    "command": _Known("command", "Command", ("line", "seconds", "opset")),
+}
+NAMES = tuple(_KNOWN)
+
+
+def named(text: str, **options: Any) -> Callable[[], Runtime]:
+    """Find a runtime: one of `NAMES`, or `module:attribute`; calling what is answered makes it.
+
+    The attribute is a backend in the sense of ONNX (it has `prepare`), a runtime, or what makes one of the
+    options. Raises ValueError where there is no such name or option. What is answered raises
+    UnavailableError where something is missing on this machine.
+    """
+    if ":" in text:
+        module, _, attribute = text.partition(":")
+        if not all(part.isidentifier() for part in (*module.split("."), *attribute.split("."))):
+            raise ValueError(f"{text[:80]!r} is not of the form module:attribute")
+        return lambda: _imported(module, attribute, options)
+    known = _KNOWN.get(text)
+    if known is None:
+        names = ", ".join(NAMES)
+        raise ValueError(f"no runtime {text[:80]!r}; there are {names}, and any backend as module:attribute")
+    unknown = [name for name in options if name not in known.options]
+    if unknown:
+        has = f"it has {', '.join(known.options)}" if known.options else "it has none"
+        raise ValueError(f"the runtime {text} has no option {', '.join(unknown)}; {has}")
+    return lambda: _made(known, options)
+
+
+def _made(known: _Known, options: Mapping[str, Any]) -> Runtime:
+    found: Runtime = getattr(import_module(f"{_HERE}.{known.module}"), known.attribute)(**options)
+    return found
+
+
+def _imported(module: str, attribute: str, options: Mapping[str, Any]) -> Runtime:
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except ModuleNotFoundError as error:
+        raise UnavailableError(f"{module} cannot be imported: {error}") from None
+    except AttributeError as error:
+        raise UnavailableError(f"{module}:{attribute} is not there: {error}") from None
+    if hasattr(found, "prepare"):
+        from sonnx.conformance.runtimes.backend import Backend  # noqa: PLC0415  imports onnx
+
+        return Backend(f"{module}:{attribute}", found, **options)
+    runtime: Any = found(**options) if callable(found) else found
+    if not all(hasattr(runtime, name) for name in ("run", "supports", "name", "version")):
+        raise UnavailableError(f"{module}:{attribute} is neither a backend (`prepare`) nor a runtime (`run`)")
+    made: Runtime = runtime
+    return made
+
+
+def needed(module: str, package: str) -> Any:
+    """A package that not everybody has; raises UnavailableError with what to install."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        name = getattr(error, "name", None) or module
+        if (
+            name.partition(".")[0] != module.partition(".")[0]
+        ):  # it is there, and something that it needs is not
+            raise UnavailableError(f"{module} cannot be imported: {error}") from None
+        raise UnavailableError(f'{module} is not installed: pip install "{package}"') from None
+
+
+def version_of(package: str) -> str:
+    """The version of an installed package; nothing where it has none."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""

@@ -1,0 +1,92 @@
+"""What can be judged: the operators with their trials, and how their results are compared."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sonnx.conformance.judge import Specified
+from sonnx.model.dtype import IEEE, DType
+from sonnx.model.operator import Operator
+from sonnx.numeric.arrays import Array
+from sonnx.numeric.bits import NanRule
+from sonnx.numeric.enclosure import Enclosure
+from sonnx.operators import catalogue
+from sonnx.operators.onnx.clip import trials as clip
+from sonnx.operators.onnx.conv import trials as conv
+from sonnx.operators.onnx.conv.accuracy import enclosure as conv_enclosure
+from sonnx.operators.onnx.expand import trials as expand
+from sonnx.operators.onnx.where import trials as where
+from sonnx.operators.shared.trials import Clauses, Trial, Trials
+from sonnx.operators.xla.broadcast import trials as xla_broadcast
+from sonnx.operators.xla.clamp import trials as xla_clamp
+from sonnx.operators.xla.collapse import trials as xla_collapse
+from sonnx.operators.xla.concatenate import trials as xla_concatenate
+from sonnx.operators.xla.conv import trials as xla_conv
+from sonnx.operators.xla.conv.accuracy import enclosure as xla_conv_enclosure
+from sonnx.operators.xla.conv_with_general_padding import trials as xla_general
+from sonnx.operators.xla.conv_with_general_padding.accuracy import enclosure as xla_general_enclosure
+from sonnx.operators.xla.convert_element_type import trials as xla_convert
+
+Enclose = Callable[[Mapping[str, Array], Mapping[str, Any]], Mapping[str, Enclosure]]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An operator on trial.
+
+    `nan` is "any" where NaNs are computed, "bits" where they are moved (D-ALL-4); `enclose` is there for
+    operators that sum, and so have modes.
+    """
+
+    operator: Operator
+    trials: Trials
+    clauses: Clauses
+    nan: NanRule
+    enclose: Enclose | None = None
+
+    @property
+    def identifier(self) -> str:
+        """What its rules begin with, such as `clip` or `xla.clamp`."""
+        return self.operator.identifier
+
+    @property
+    def types(self) -> tuple[DType, ...]:
+        """The element types that can be tried; reals are held by no runtime."""
+        operand = self.operator.contract.inputs[-1 if self.identifier == "where" else 0]
+        return tuple(dtype for dtype in operand.types if dtype is not DType.REAL)
+
+    def specified(self, trial: Trial, dtype: DType) -> Specified:
+        """What the specification says of a trial."""
+        sums = self.enclose is not None
+        floats = dtype in (*IEEE, DType.BFLOAT16)
+        return Specified(
+            self.operator,
+            trial.inputs,
+            trial.attributes,
+            self.nan,
+            partial(self.clauses, trial.inputs, trial.attributes),
+            partial(self.enclose, trial.inputs, trial.attributes) if self.enclose and floats else None,
+            ("separate", "fused") if sums else (),
+        )
+
+
+SUBJECTS = (
+    Subject(catalogue.CLIP, clip.trials, clip.clauses, "bits"),
+    Subject(catalogue.CONV, conv.trials, conv.clauses, "any", conv_enclosure),
+    Subject(catalogue.WHERE, where.trials, where.clauses, "bits"),
+    Subject(catalogue.EXPAND, expand.trials, expand.clauses, "bits"),
+    Subject(catalogue.XLA_BROADCAST, xla_broadcast.trials, xla_broadcast.clauses, "bits"),
+    Subject(catalogue.XLA_CLAMP, xla_clamp.trials, xla_clamp.clauses, "any"),
+    Subject(catalogue.XLA_COLLAPSE, xla_collapse.trials, xla_collapse.clauses, "bits"),
+    Subject(catalogue.XLA_CONCATENATE, xla_concatenate.trials, xla_concatenate.clauses, "bits"),
+    Subject(catalogue.XLA_CONVERT_ELEMENT_TYPE, xla_convert.trials, xla_convert.clauses, "any"),
+    Subject(catalogue.XLA_CONV, xla_conv.trials, xla_conv.clauses, "any", xla_conv_enclosure),
+    Subject(
+        catalogue.XLA_CONV_WITH_GENERAL_PADDING,
+        xla_general.trials,
+        xla_general.clauses,
+        "any",
+        xla_general_enclosure,
+    ),
+)

@@ -1,0 +1,299 @@
+"""Trials of Conv: geometries, special values, sums that show their order; and the clauses for an element."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sonnx.model.dtype import DType
+from sonnx.numeric.arrays import Array
+from sonnx.operators.onnx.conv.auto_pad import SAME_LOWER, SAME_UPPER, resolve
+from sonnx.operators.onnx.conv.meaning import sliding
+from sonnx.operators.shared.convolution_trials import (
+    Rulings,
+    Sum,
+    convolution_clauses,
+    element,
+    ordered_terms,
+    random_axis,
+    random_elements,
+    sums,
+)
+from sonnx.operators.shared.special_values import (
+    Random,
+    Shape,
+    random_numbers,
+    special_vector,
+    whole_numbers,
+)
+from sonnx.operators.shared.trials import Clause, Trial
+
+_RULINGS = Rulings(zeros="D-CONV-5", padding="D-CONV-5", places="D-CONV-1", order="D-CONV-6")
+_RANDOM = 24
+# Rules that every trial is at the edge of: there is no other number of values, axes or types.
+_FORM_RULES = (
+    *("conv.X.C1", "conv.W.D1", "conv.B.D1", "conv.auto_pad.C1", "conv.kernel_shape.C2"),
+    *("conv.strides.C1", "conv.pads.C2", "conv.dilations.C2", "conv.kernel_shape.D1"),
+)
+_TYPE_RULES = ("conv.X.D1", "conv.W.D2", "conv.B.D2", "conv.Y.D1")
+
+
+@dataclass(frozen=True)
+class _Geometry:
+    """Shapes and attributes; a bias is there where it is not denied."""
+
+    name: str
+    X: Shape
+    W: Shape
+    pads: tuple[int, int, int, int] = (0, 0, 0, 0)
+    strides: tuple[int, int] = (1, 1)
+    dilations: tuple[int, int] = (1, 1)
+    depthwise: bool = False
+    bias: bool = True
+    shows: tuple[str, ...] = ("D-CONV-1",)
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """Everything that a model writes."""
+        return {
+            "strides": self.strides,
+            "pads": self.pads,
+            "dilations": self.dilations,
+            "group": self.X[1] if self.depthwise else 1,
+            "kernel_shape": self.W[2:],
+            "auto_pad": "NOTSET",
+        }
+
+
+_EDGE = ("conv.X.C3", "D-CONV-1")
+_PADS = ("conv.pads.C1", "D-CONV-5", "D-CONV-7")
+_STRIDES = ("conv.strides.D1", "D-CONV-3")
+_DILATIONS = ("conv.dilations.C1", "D-CONV-1")
+_GROUP = ("conv.group.C1", "conv.group.D1", "conv.X.C2", "D-CONV-2")
+_BIAS = ("conv.B.C1", "D-CONV-4")
+_EMPTY = ("conv.Y.C1",)
+
+
+def _same(auto_pad: str, X: Shape, W: Shape, strides: tuple[int, int]) -> tuple[int, int, int, int]:
+    before, left, after, right = resolve(auto_pad, X[2:], W[2:], strides, (1, 1))
+    return before, left, after, right
+
+
+GEOMETRIES = (
+    _Geometry("one-element", (1, 1, 1, 1), (1, 1, 1, 1), shows=("conv.kernel_shape.C1", *_EDGE)),
+    _Geometry("plain", (1, 2, 5, 6), (3, 2, 3, 2), shows=(*_FORM_RULES, *_TYPE_RULES, "conv.Y.C1")),
+    _Geometry("no-bias", (1, 2, 5, 6), (3, 2, 3, 2), bias=False, shows=_BIAS),
+    _Geometry("pointwise", (2, 5, 3, 4), (7, 5, 1, 1), shows=("conv.kernel_shape.C1", "D-CONV-2")),
+    _Geometry("kernel-of-one-line", (1, 2, 4, 7), (2, 2, 1, 5), shows=("D-CONV-3",)),
+    _Geometry("kernel-of-one-column", (1, 2, 7, 4), (2, 2, 5, 1), shows=("D-CONV-3",)),
+    _Geometry("kernel-as-large-as-input", (2, 3, 4, 3), (2, 3, 4, 3), shows=_EDGE),
+    _Geometry("kernel-as-large-as-padded", (1, 2, 2, 2), (2, 2, 4, 5), (1, 1, 1, 2), shows=_EDGE),
+    _Geometry(
+        "dilated-kernel-as-large-as-padded",
+        *((1, 2, 4, 5), (2, 2, 3, 3), (1, 0, 0, 2), (1, 1), (2, 3)),
+        shows=(*_EDGE, "conv.dilations.C1"),
+    ),
+    _Geometry("batch-of-three", (3, 2, 4, 4), (2, 2, 2, 3)),
+    _Geometry("many-channels", (1, 9, 3, 3), (8, 9, 2, 2), shows=("D-CONV-2", "conv.X.C2")),
+    _Geometry("pads-before-lines", (1, 1, 3, 4), (2, 1, 2, 2), (2, 0, 0, 0), shows=_PADS),
+    _Geometry("pads-before-columns", (1, 1, 3, 4), (2, 1, 2, 2), (0, 2, 0, 0), shows=_PADS),
+    _Geometry("pads-after-lines", (1, 1, 3, 4), (2, 1, 2, 2), (0, 0, 2, 0), shows=_PADS),
+    _Geometry("pads-after-columns", (1, 1, 3, 4), (2, 1, 2, 2), (0, 0, 0, 2), shows=_PADS),
+    _Geometry("four-unlike-pads", (1, 2, 3, 4), (2, 2, 3, 3), (1, 2, 3, 0), shows=_PADS),
+    _Geometry("pads-around", (1, 2, 4, 4), (3, 2, 3, 3), (1, 1, 1, 1), shows=_PADS),
+    _Geometry("pads-beyond-the-kernel", (1, 1, 2, 2), (2, 1, 2, 2), (4, 3, 5, 6), shows=_PADS),
+    _Geometry("pads-of-a-point", (1, 3, 1, 1), (2, 3, 3, 3), (1, 1, 1, 1), shows=_PADS),
+    _Geometry(
+        "same-upper",
+        *((1, 2, 5, 6), (2, 2, 2, 4)),
+        pads=_same(SAME_UPPER, (1, 2, 5, 6), (2, 2, 2, 4), (1, 1)),
+        shows=_PADS,
+    ),
+    _Geometry(
+        "same-lower",
+        *((1, 2, 5, 6), (2, 2, 2, 4)),
+        pads=_same(SAME_LOWER, (1, 2, 5, 6), (2, 2, 2, 4), (1, 1)),
+        shows=_PADS,
+    ),
+    _Geometry(
+        "same-upper-with-strides",
+        *((1, 1, 7, 8), (2, 1, 4, 3)),
+        pads=_same(SAME_UPPER, (1, 1, 7, 8), (2, 1, 4, 3), (3, 2)),
+        strides=(3, 2),
+        shows=_PADS,
+    ),
+    _Geometry("strides-down-lines", (1, 2, 6, 5), (2, 2, 2, 2), strides=(2, 1), shows=_STRIDES),
+    _Geometry("strides-along-columns", (1, 2, 6, 5), (2, 2, 2, 2), strides=(1, 2), shows=_STRIDES),
+    _Geometry("unlike-strides", (1, 2, 8, 9), (2, 2, 3, 2), strides=(2, 3), shows=_STRIDES),
+    _Geometry("strides-that-leave-a-rest", (1, 1, 8, 10), (2, 1, 3, 3), strides=(3, 4), shows=_STRIDES),
+    _Geometry("strides-beyond-the-kernel", (1, 2, 9, 9), (2, 2, 2, 1), strides=(4, 3), shows=_STRIDES),
+    _Geometry("strides-beyond-the-input", (1, 2, 3, 3), (2, 2, 2, 2), strides=(7, 9), shows=_STRIDES),
+    _Geometry("dilations-of-lines", (1, 2, 7, 4), (2, 2, 3, 2), dilations=(3, 1), shows=_DILATIONS),
+    _Geometry("dilations-of-columns", (1, 2, 4, 7), (2, 2, 2, 3), dilations=(1, 3), shows=_DILATIONS),
+    _Geometry("dilations-of-a-point", (1, 2, 3, 3), (2, 2, 1, 1), dilations=(5, 6), shows=_DILATIONS),
+    _Geometry(
+        "everything-unlike",
+        *((1, 3, 9, 10), (4, 3, 3, 2), (1, 2, 3, 0), (2, 3), (2, 3)),
+        shows=(*_PADS, *_STRIDES, *_DILATIONS),
+    ),
+    _Geometry("depthwise", (1, 3, 4, 5), (3, 1, 2, 3), depthwise=True, shows=_GROUP),
+    _Geometry("depthwise-of-one-channel", (2, 1, 4, 4), (1, 1, 3, 3), depthwise=True, shows=_GROUP),
+    _Geometry("depthwise-of-many-channels", (1, 17, 2, 3), (17, 1, 2, 2), depthwise=True, shows=_GROUP),
+    _Geometry("depthwise-without-bias", (2, 4, 3, 3), (4, 1, 2, 2), depthwise=True, bias=False, shows=_GROUP),
+    _Geometry(
+        "depthwise-with-everything",
+        *((2, 3, 7, 8), (3, 1, 3, 2), (2, 0, 1, 3), (2, 3), (2, 1)),
+        depthwise=True,
+        shows=(*_GROUP, *_PADS, *_STRIDES, *_DILATIONS),
+    ),
+    _Geometry("line-of-33", (1, 1, 1, 35), (3, 1, 1, 3)),
+    _Geometry("line-of-16", (1, 2, 2, 18), (5, 2, 2, 3)),
+    _Geometry("sixteen-output-channels", (1, 2, 4, 4), (16, 2, 3, 3), (1, 1, 1, 1), shows=_PADS),
+    _Geometry("no-batch", (0, 2, 3, 3), (2, 2, 2, 2), shows=_EMPTY),
+    _Geometry("no-input-channels", (1, 0, 3, 3), (2, 0, 2, 2), shows=("D-CONV-4", *_EMPTY)),
+    _Geometry("no-output-channels", (1, 2, 3, 3), (0, 2, 2, 2), shows=_EMPTY),
+    _Geometry("no-image", (1, 2, 0, 0), (2, 2, 2, 1), (1, 1, 1, 1), shows=(*_PADS, "conv.X.C3")),
+)
+# The image and the kernel of the trials of special values.
+_PADDED = _Geometry("", (1, 1, 3, 3), (1, 1, 2, 2), (1, 1, 1, 1))
+_SPREAD = _Geometry("", (1, 1, 3, 3), (1, 1, 2, 2), (2, 1, 0, 3), (2, 1), (1, 2))
+_LARGE = _Geometry("hundred-thousand-sums", (1, 8, 120, 110), (8, 8, 3, 3))
+
+
+def trials(dtype: DType, seed: int) -> Iterator[Trial]:
+    """Everything twice: the kernel and the bias as inputs of the model, and as its constants."""
+    for trial in _trials(dtype, np.random.default_rng(seed)):
+        yield trial
+        held = frozenset(trial.inputs.keys() - {"X"})
+        text = f"{trial.text.removesuffix('.')}, with a constant kernel."
+        yield replace(trial, name=f"{trial.name}-constant", text=text, constants=held)
+
+
+def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
+    for geometry in GEOMETRIES:
+        text = f"{geometry.name.replace('-', ' ').capitalize()}: whole numbers, exact in any order."
+        yield _trial(geometry, *_whole(geometry, dtype), text)
+    yield from _special_values(dtype)
+    yield from _orders(dtype)
+    for each in sums(dtype):
+        yield from _layouts(each, dtype)
+    if dtype is DType.FLOAT:
+        operands = _numbers(_LARGE, dtype, np.random.default_rng(len(_LARGE.name)))
+        yield _trial(_LARGE, *operands, "A hundred thousand sums of 72 terms and a bias.")
+    for number in range(_RANDOM):
+        yield _random(number, dtype, random)
+
+
+def _trial(geometry: _Geometry, X: Array, W: Array, B: Array | None, text: str) -> Trial:
+    given = {"X": X, "W": W} if B is None else {"X": X, "W": W, "B": B}
+    return Trial(geometry.name, given, geometry.shows, text, geometry.attributes)
+
+
+def _whole(geometry: _Geometry, dtype: DType) -> tuple[Array, Array, Array | None]:
+    """The numbers hang on the shapes alone."""
+    random = np.random.default_rng([*geometry.X, *geometry.W])
+    X, W = whole_numbers(random, dtype, geometry.X, 7), whole_numbers(random, dtype, geometry.W, 3)
+    return X, W, whole_numbers(random, dtype, geometry.W[:1], 9) if geometry.bias else None
+
+
+def _numbers(geometry: _Geometry, dtype: DType, random: Random) -> tuple[Array, Array, Array]:
+    X, W, B = (random_numbers(random, dtype, shape) for shape in (geometry.X, geometry.W, geometry.W[:1]))
+    return X, W, B
+
+
+# --- special values ----------------------------------------------------------------------------------------
+
+
+def _special_values(dtype: DType) -> Iterator[Trial]:
+    values = special_vector(dtype)
+    count = len(values)
+    for label, like in (
+        ("", replace(_PADDED, pads=(0, 0, 0, 0))),
+        ("-padded", _PADDED),
+        ("-spread", _SPREAD),
+    ):
+        images = replace(like, name=f"special-inputs{label}", X=(count, 1, 3, 3))
+        yield _with(images, dtype, "X", (slice(None), 0, 1, 1), "Every special value in an image of its own.")
+        kernels = replace(like, name=f"special-weights{label}", W=(count, 1, 2, 2))
+        yield _with(
+            kernels, dtype, "W", (slice(None), 0, 0, 1), "Every special value in a kernel of its own."
+        )
+        depthwise = replace(like, X=(1, count, 3, 3), W=(count, 1, 2, 2), depthwise=True)
+        channels = replace(depthwise, name=f"special-channels{label}")
+        text = "Every special value in a channel of its own, which touches no other."
+        yield _with(channels, dtype, "X", (0, slice(None), 1, 1), text)
+        channels = replace(depthwise, name=f"special-channel-weights{label}")
+        text = "Every special value in the kernel of a channel, which touches no other."
+        yield _with(channels, dtype, "W", (slice(None), 0, 1, 0), text)
+    biases = replace(_PADDED, name="special-biases", W=(count, 1, 2, 2), shows=("D-CONV-4", "D-ALL-4"))
+    yield _with(biases, dtype, "B", (slice(None),), "Every special value as a bias.")
+    X = W = values.reshape(count, 1, 1, 1)
+    products = _Geometry("special-products", X.shape, W.shape, bias=False, shows=("D-ALL-4",))
+    yield _trial(products, X, W, None, "Every special value times every other.")
+    steps = replace(products, name="special-products-and-one", bias=True)
+    ones = np.ones(count, values.dtype)
+    yield _trial(steps, X, W, ones, "Every special value times every other, added to 1.")
+
+
+def _with(geometry: _Geometry, dtype: DType, name: str, place: tuple[Any, ...], text: str) -> Trial:
+    """Whole numbers, and special values at one place of every image, kernel or channel."""
+    trial = _trial(geometry, *_whole(geometry, dtype), text)
+    changed = trial.inputs[name].copy()
+    changed[place] = special_vector(dtype)
+    shows = ("D-CONV-5", "D-ALL-4") if any(geometry.pads) else ("D-ALL-4",)
+    return replace(trial, inputs={**trial.inputs, name: changed}, shows=(*geometry.shows, *shows))
+
+
+# --- sums --------------------------------------------------------------------------------------------------
+
+
+def _layouts(each: Sum, dtype: DType) -> Iterator[Trial]:
+    """One sum along the channels and along the columns of the kernel."""
+    first, second = each.factors(dtype)
+    count = len(first)
+    for label, shape in (("channels", (1, count, 1, 1)), ("columns", (1, 1, 1, count))):
+        geometry = _Geometry(f"sum-{each.name}-along-{label}", shape, shape, shows=("D-CONV-6", "D-ALL-4"))
+        B = None if each.start is None else element(each.start, dtype).reshape(1)
+        text = f"{each.text.removesuffix('.')}, along {label}."
+        yield _trial(geometry, first.reshape(shape), second.reshape(shape), B, text)
+
+
+def _orders(dtype: DType) -> Iterator[Trial]:
+    first, second = (terms[np.newaxis] for terms in ordered_terms(dtype))
+    geometry = _Geometry("order-of-axes", first.shape, first.shape, shows=("D-CONV-6",))
+    text = "Channels come before lines, and lines before columns."
+    yield _trial(geometry, first, second, None, text)
+    twice = np.concatenate([first, first], axis=3)
+    wide = replace(geometry, name="order-of-axes-at-every-position", X=twice.shape)
+    yield _trial(wide, twice, second, None, f"{text.removesuffix('.')}, wherever the kernel lies.")
+
+
+# --- random trials -----------------------------------------------------------------------------------------
+
+
+def _random(number: int, dtype: DType, random: Random) -> Trial:
+    (lines, down), (columns, along) = random_axis(random), random_axis(random)
+    batch, channels, outputs = (int(random.integers(1, most)) for most in (3, 5, 6))
+    depthwise = number % 3 == 2
+    kernel = (down.kernel, along.kernel)
+    geometry = _Geometry(
+        f"random-{number}",
+        (batch, channels, lines, columns),
+        (channels, 1, *kernel) if depthwise else (outputs, channels, *kernel),
+        (down.begin, along.begin, down.end, along.end),
+        (down.stride, along.stride),
+        (down.dilation, along.dilation),
+        depthwise,
+        shows=("D-CONV-1", "D-CONV-6"),
+    )
+    X, W, B = (
+        random_elements(random, dtype, shape, number) for shape in (geometry.X, geometry.W, geometry.W[:1])
+    )
+    return _trial(geometry, X, W, B if random.integers(0, 4) else None, "A random convolution.")
+
+
+def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Clause, ...]:
+    """Those that all convolutions share; zeros of the padding are D-CONV-5, the order is D-CONV-6."""
+    X, W, B = inputs["X"], inputs["W"], inputs.get("B")
+    return convolution_clauses(X, W, B, sliding(W, attributes), int(attributes["group"]), _RULINGS)

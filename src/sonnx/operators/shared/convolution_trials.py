@@ -1,0 +1,349 @@
+"""What the trials of all convolutions share: sums that show their order and roundings; and the clauses."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from sonnx.model.dtype import INTEGERS, SIGNED, DType
+from sonnx.numeric.arrays import Array, held_type, numpy_dtype, zero
+from sonnx.numeric.products import ACCUMULATOR
+from sonnx.numeric.rounding import FORMATS, nearest
+from sonnx.operators.shared.convolution import Axis, convolve, output_sizes, pad, windows
+from sonnx.operators.shared.convolution_accuracy import convolution_bound
+from sonnx.operators.shared.special_values import (
+    Random,
+    Shape,
+    is_infinite,
+    is_nan,
+    is_negative_zero,
+    is_subnormal,
+    random_bits,
+    random_numbers,
+    special_values,
+    whole_numbers,
+)
+from sonnx.operators.shared.trials import Clause
+
+# A number, or the name of a special value.
+Value = Fraction | int | str
+Term = tuple[Value, Value]
+
+# Channels, lines, columns: the products of one sum, where "M" is a number so large that ones beside it are
+# lost. Another order of the axes, the reverse, pairs, lanes or partial sums all give another result.
+ORDER: tuple[tuple[tuple[int | str, ...], ...], ...] = (
+    ((2, "M", 4), (5, 2, 2)),
+    ((2, "M", "-M"), (2, "-M", 3)),
+)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A sum of products, its terms in the order in which they are added to `start`, or to nothing."""
+
+    name: str
+    text: str
+    terms: tuple[Term, ...]
+    start: Value | None = None
+
+    def factors(self, dtype: DType) -> tuple[Array, Array]:
+        """The first and the second factors of all terms, as vectors."""
+        first, second = (
+            [element(value, dtype) for value in values] for values in zip(*self.terms, strict=True)
+        )
+        return np.stack(first), np.stack(second)
+
+
+def element(value: Value, dtype: DType) -> Array:
+    """A number of the type as a scalar; integers wrap."""
+    if isinstance(value, str):
+        return special_values(dtype)[value]
+    if dtype in FORMATS:
+        return np.asarray(nearest(Fraction(value), dtype))
+    bits = 8 * numpy_dtype(dtype).itemsize
+    return np.array(int(value) % 2**bits, f"u{bits // 8}").view(numpy_dtype(dtype))
+
+
+def _power(exponent: int) -> Fraction:
+    return Fraction(2) ** exponent
+
+
+def _product(exponent: int) -> tuple[Fraction, Fraction]:
+    """Two factors whose product is this power of two, each about its root: narrow types hold them."""
+    return _power(exponent // 2), _power(exponent - exponent // 2)
+
+
+def _large(dtype: DType) -> tuple[Fraction, Fraction]:
+    """A product beside which the accumulator loses ones."""
+    return _product(FORMATS[ACCUMULATOR[dtype]].precision + 1)
+
+
+def ordered_terms(dtype: DType) -> tuple[Array, Array]:
+    """The factors of `ORDER`: arrays of channels, lines, columns."""
+    large, small = _large(dtype)
+    table: Mapping[int | str, Term] = {"M": (large, small), "-M": (-large, small)}
+    terms = [table.get(name, (name, 1)) for plane in ORDER for line in plane for name in line]
+    first, second = Sum("", "", tuple(terms)).factors(dtype)
+    shape = (len(ORDER), len(ORDER[0]), len(ORDER[0][0]))
+    return first.reshape(shape), second.reshape(shape)
+
+
+def sums(dtype: DType) -> tuple[Sum, ...]:
+    """Sums of a type that show how it is added up."""
+    if dtype in INTEGERS:
+        return tuple(_integer_sums(dtype))
+    return (*_lost(dtype), *_too_large(dtype), *_subnormal(dtype), *_special())
+
+
+def _lost(dtype: DType) -> Iterator[Sum]:
+    form, narrow = FORMATS[dtype], FORMATS[dtype] != FORMATS[ACCUMULATOR[dtype]]
+    large, one = _large(dtype), (1, 1)
+    less, half = (-large[0], large[1]), (form.precision + 1) // 2
+    # Just so many bits that a square needs more than the type has.
+    near = 1 + _power(-half)
+    yield Sum("cancel", "A one is lost before large numbers cancel.", (large, one, less))
+    yield Sum("cancel-and-one", "A one is lost, the next one is not.", (large, one, less, one))
+    yield Sum("cancel-after-ones", "Sixteen ones are lost one by one.", (large, *[one] * 16, less))
+    yield Sum("ones-before-cancel", "Sixteen ones come before large numbers.", (*[one] * 16, large, less))
+    yield Sum("start-is-lost", "The sum starts at 1, which is lost.", (large, less), start=1)
+    text = "The accumulator has the precision that is specified, no less and no more."
+    yield Sum("one-beyond-precision", text, ((_power(form.precision), 1), one, one))
+    yield Sum(
+        "square-less-one",
+        "A square is rounded by itself, in the accumulator's precision, or not at all.",
+        ((-1, 1), (near, near)),
+    )
+    yield Sum("tie-to-even", "The last rounding meets a tie.", (one, (_power(-form.precision), 1)))
+    above = _product(-2 * form.precision) if narrow else (_power(1 - 2 * form.precision), 1)
+    text = "The last rounding meets a number just above a tie."
+    yield Sum("above-a-tie", text, (one, (_power(-form.precision), 1), above))
+
+
+def _too_large(dtype: DType) -> Iterator[Sum]:
+    largest = FORMATS[dtype].largest
+    half_step = _power(FORMATS[dtype].emax - FORMATS[dtype].precision)
+    most, least = (largest, 1), (-largest, 1)
+    text = "The largest numbers are added, then taken away."
+    yield Sum("largest-and-back", text, (most, most, least, least))
+    yield Sum("half-a-step-too-large", "A sum rounds to infinity.", (most, (half_step, 1)))
+    yield Sum("quarter-step-too-large", "A sum rounds to the largest number.", (most, (half_step / 2, 1)))
+    yield Sum("product-too-large", "A product is too large, not the sum.", (least, (largest, 2)))
+    text = "A product that is too large meets a sum that is."
+    yield Sum("both-too-large", text, (most, most, (-largest, 2)))
+
+
+def _subnormal(dtype: DType) -> Iterator[Sum]:
+    form = FORMATS[dtype]
+    place = form.emin - form.precision + 1
+    smallest, half = _product(place), _product(place - 1)
+    three = (3 * _power((place - 1) // 2), half[1])
+    yield Sum("smallest-product", "A product is the smallest number.", (smallest,))
+    yield Sum("half-of-smallest", "A product is half the smallest number, a tie.", (half,))
+    yield Sum("three-halves-of-smallest", "A product lies between subnormal numbers.", (three,))
+    yield Sum("smallest-and-half", "Half the smallest number is added to it.", (smallest, half))
+    yield Sum("nine-smallest", "Subnormal products add up.", (smallest,) * 9)
+    text = "The difference of normal numbers is subnormal."
+    yield Sum("subnormal-difference", text, ((form.smallest_normal, 1), (-form.smallest, 1)))
+    text = "A subnormal factor of a normal product counts."
+    yield Sum("subnormal-factor", text, ((form.smallest, _power(form.emax)),))
+
+
+def _special() -> Iterator[Sum]:
+    one = (1, 1)
+    yield Sum("minus-zero", "A sum that starts at +0 is +0.", (("minus-zero", 1),))
+    yield Sum("minus-zeros", "Zeros of one sign keep it.", (("minus-zero", 1),) * 2, start="minus-zero")
+    yield Sum("zeros", "Zeros of both signs give +0.", (("minus-zero", 1), (0, 1)), start="minus-zero")
+    yield Sum("cancel-to-zero", "Numbers that cancel give +0.", (one, (-1, 1)))
+    yield Sum("zero-times-infinity", "A zero times an infinity is NaN.", (one, (0, "infinity")))
+    yield Sum("infinity-times-zero", "A zero weight does not hide an infinity.", (("minus-infinity", 0), one))
+    text = "Infinities of both signs give NaN."
+    yield Sum("unlike-infinities", text, (("infinity", 1), (1, "minus-infinity")))
+    yield Sum("infinity", "An infinity stays.", (one, ("infinity", -1), one))
+    yield Sum("nan-times-zero", "A zero weight does not hide a NaN.", (one, ("nan-with-payload", 0)))
+
+
+def _integer_sums(dtype: DType) -> Iterator[Sum]:
+    info = np.iinfo(numpy_dtype(dtype))
+    greatest, least, one = (info.max, 1), (info.min, 1), (1, 1)
+    yield Sum("greatest-and-one", "A sum wraps to the other end.", (greatest, one))
+    yield Sum("twice-the-greatest", "A product wraps.", ((info.max, 2),))
+    yield Sum("square-of-the-greatest", "A product wraps many times.", ((info.max, info.max),))
+    yield Sum("square-of-the-least", "A product wraps to nothing.", ((info.min, info.min), one))
+    yield Sum("out-and-back", "A sum leaves the range and comes back.", (greatest, one, least, (-1, 1)))
+    yield Sum("many-ones", "Three hundred ones, more than a byte holds.", (one,) * 300)
+    yield Sum("all-bits", "No bit is lost on the way.", ((info.max - 1, 1), one))
+    if dtype in SIGNED:
+        yield Sum("least-times-minus-one", "The negative of the least is itself.", ((info.min, -1),))
+
+
+# --- random arrays and geometry ----------------------------------------------------------------------------
+
+
+def random_elements(random: Random, dtype: DType, shape: Shape, kind: int) -> Array:
+    """Of four kinds, in turn: whole numbers, fractions, numbers of very unlike size, any bits."""
+    if kind % 4 == 0:
+        return whole_numbers(random, dtype, shape, 7)
+    if kind % 4 == 3:
+        return random_bits(random, dtype, shape)
+    # Products of the widest reach beyond the ends of the type, small or large.
+    widest = FORMATS[dtype].emax * 2 // 3 if dtype in FORMATS else 0
+    return random_numbers(random, dtype, shape, octaves=3 if kind % 4 == 1 else widest)
+
+
+def random_axis(random: Random) -> tuple[int, Axis]:
+    """A size and how a kernel slides along it, at least one place."""
+    kernel, stride, dilation = (int(random.integers(1, most)) for most in (4, 4, 3))
+    begin, end = (int(random.integers(0, 3)) for _ in range(2))
+    axis = Axis(kernel, stride, dilation, begin, end)
+    least = max(axis.extent - begin - end, 1)
+    return int(random.integers(least, least + 3)), axis
+
+
+# --- clauses -----------------------------------------------------------------------------------------------
+
+_ORDER_TEXT = "Products are added one at a time, by input channels or features, then by the kernel's axes."
+_ROUNDED = {
+    **dict.fromkeys((DType.FLOAT, DType.DOUBLE), "Each step is rounded, by one rounding or two."),
+    **dict.fromkeys((DType.FLOAT16, DType.BFLOAT16), "Sums are of type float and rounded once at the end."),
+}
+
+
+@dataclass(frozen=True)
+class Rulings:
+    """What decides: that zeros are inserted, where they lie, where elements lie, how sums are taken."""
+
+    zeros: str
+    padding: str
+    places: str
+    order: str
+
+
+@dataclass(frozen=True)
+class _Slide:
+    """A convolution of such shapes. Masks have the axes batch, group, channel in it, term, positions."""
+
+    X: Shape
+    W: Shape
+    axes: Sequence[Axis]
+    group: int
+
+    @property
+    def positions(self) -> Shape:
+        """The sizes of the output's spatial axes."""
+        return output_sizes(self.X[2:], self.axes)
+
+    @property
+    def terms(self) -> int:
+        """The number of products in every sum."""
+        return int(np.prod(self.W[1:], dtype=np.int64))
+
+    def met(self, padded: Array) -> Array:
+        """What the taps of a kernel meet in a padded input."""
+        # What is padded already is cut as it is.
+        sliding = [replace(axis, begin=0, end=0, base_dilation=1) for axis in self.axes]
+        found = np.empty((self.X[0], self.group, 1, self.terms, *self.positions), padded.dtype)
+        for number, window in enumerate(windows(sliding, self.positions, self.group).cut(padded)):
+            found[:, :, 0, number] = window
+        return found
+
+    def of_channels(self, values: Array, count: int) -> Array:
+        """Values of the output channels, so many for each."""
+        ones = (1,) * len(self.positions)
+        return values.reshape(1, self.group, self.W[0] // self.group, count, *ones)
+
+    def output(self, mask: Array) -> Array:
+        """Where some term passes, by output element."""
+        shape = (self.X[0], self.group, self.W[0] // self.group, *self.positions)
+        return np.broadcast_to(mask.any(axis=3), shape).reshape(self.X[0], self.W[0], *self.positions)
+
+
+def convolution_clauses(
+    X: Array, W: Array, B: Array | None, axes: Sequence[Axis], group: int, rulings: Rulings
+) -> tuple[Clause, ...]:
+    """What is not finite, what is too large or too small, what is exact; the order decides the rest."""
+    dtype = held_type(X)
+    start = np.full(len(W), zero(dtype), dtype=X.dtype) if B is None else B
+    slide = _Slide(X.shape, W.shape, axes, group)
+    inserted = slide.met(pad(np.ones(X.shape), axes, DType.DOUBLE)) == 0
+    with np.errstate(all="ignore"):
+        unbounded = np.isinf(convolution_bound(X, W, B, axes, group, "separate", "specified"))
+        if dtype in INTEGERS:
+            return _integer_clauses(slide.output(inserted), unbounded, rulings)
+        x = slide.met(pad(X, axes, dtype))
+        w, b = slide.of_channels(W, slide.terms), slide.of_channels(start, 1)
+        masks = _Masks(*map(slide.output, _masks(x, w, b, inserted)))
+        result = convolve(X, W, start, axes, group, dtype, "separate")
+    range_text = "In this order a sum may leave the type's range, and is infinite then."
+    zero_text = "A sum of zeros is -0 only if all products and its start are; without a bias it starts at +0."
+    subnormal = masks.subnormal | is_subnormal(result)
+    return (
+        Clause(rulings.zeros, "A zero of the padding times an infinity or a NaN is NaN.", masks.padded),
+        Clause("D-ALL-4", "A NaN among the operands of a sum makes it NaN.", masks.nan),
+        Clause("D-ALL-4", "A zero times an infinity is NaN.", masks.zero_times_infinity),
+        Clause("D-ALL-4", "An infinity stays, and two of unlike sign give NaN.", masks.infinite),
+        Clause(rulings.order, range_text, unbounded),
+        Clause("D-ALL-4", "Subnormal operands, products and results are kept.", subnormal),
+        Clause(rulings.order, zero_text, masks.zeros),
+        *_place_clauses(masks.exact, slide.output(inserted), rulings),
+        Clause(rulings.order, f"{_ORDER_TEXT} {_ROUNDED[dtype]}", np.ones(result.shape, bool)),
+    )
+
+
+def _integer_clauses(inserted: Array, wraps: Array, rulings: Rulings) -> tuple[Clause, ...]:
+    return (
+        Clause(rulings.order, "Integers that leave their range wrap modulo a power of two.", wraps),
+        *_place_clauses(np.ones(wraps.shape, bool), inserted, rulings),
+    )
+
+
+def _place_clauses(exact: Array, inserted: Array, rulings: Rulings) -> tuple[Clause, ...]:
+    """Where no order and no rounding matters, only the elements that meet are left to go wrong."""
+    text = "In any order the sum is the same here, so the elements that meet decide"
+    return (
+        Clause(rulings.padding, f"{text}: zeros lie where the padding says.", exact & inserted),
+        Clause(rulings.places, f"{text}: a tap meets place position · stride + tap · dilation.", exact),
+    )
+
+
+@dataclass(frozen=True)
+class _Masks:
+    """What some term of a sum is, or the sum itself."""
+
+    padded: Array
+    nan: Array
+    zero_times_infinity: Array
+    infinite: Array
+    subnormal: Array
+    zeros: Array
+    exact: Array
+
+
+def _masks(x: Array, w: Array, start: Array, inserted: Array) -> Iterator[Array]:
+    """The same, with an axis for terms, where what is said of the sum stands once."""
+    accumulator = FORMATS[ACCUMULATOR[held_type(x)]]
+    wide_x, wide_w, wide_start = (operand.astype(np.float64) for operand in (x, w, start))  # exact
+    product = wide_x * wide_w
+    something = (wide_x != 0) & (wide_w != 0)
+    yield inserted & (is_nan(w) | is_infinite(w))
+    yield _either(is_nan(x), is_nan(w), is_nan(start))
+    yield (is_infinite(x) & (wide_w == 0)) | ((wide_x == 0) & is_infinite(w))
+    yield _either(is_infinite(x), is_infinite(w), is_infinite(start))
+    tiny = something & (np.abs(product) < float(accumulator.smallest_normal))
+    yield _either(is_subnormal(x), is_subnormal(w), is_subnormal(start)) | _some(tiny)
+    # Where all products are -0, or the start is, another start or another order shows in the sign.
+    other = _some(something | ~np.signbit(product))
+    yield (~other & (start == 0)) | (~_some(something) & is_negative_zero(start))
+    magnitude = np.abs(wide_start) + np.abs(product).sum(axis=3, keepdims=True)
+    fraction = _either(wide_x % 1 != 0, wide_w % 1 != 0, wide_start % 1 != 0)
+    # Whole numbers up to this one are added without rounding, in whatever order.
+    yield ~fraction & (magnitude <= 1 << accumulator.precision)
+
+
+def _some(mask: Array) -> Array:
+    return np.asarray(mask.any(axis=3, keepdims=True))
+
+
+def _either(x: Array, w: Array, start: Array) -> Array:
+    """Whether an element that a sum meets passes, a weight, or what it starts with."""
+    return _some(x) | _some(w) | start

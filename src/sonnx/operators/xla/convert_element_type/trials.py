@@ -1,0 +1,248 @@
+"""Trials of ConvertElementType, from one type to every other; and the clauses that decide an element.
+
+Beside special values and random ones they take elements beside the edges of the new type: its ends, the
+middles between its numbers, and where these grow sparse.
+"""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sonnx.model.dtype import INTEGERS, XLA_NAMES, XLA_TYPES, DType
+from sonnx.numeric.arrays import Array, held_type, numpy_dtype
+from sonnx.numeric.convert import PART, convert
+from sonnx.numeric.real import real
+from sonnx.numeric.rounding import FORMATS, nearest_bits
+from sonnx.operators.shared.special_values import (
+    SHAPES,
+    everywhere,
+    is_infinite,
+    is_nan,
+    is_negative_zero,
+    is_subnormal,
+    kept_bits,
+    random_bits,
+    random_numbers,
+    special_vector,
+    spread,
+)
+from sonnx.operators.shared.trials import Clause, Trial
+
+_NAME = "xla.convert_element_type"
+_RULES = (
+    *(f"{_NAME}.operand.D1", f"{_NAME}.new_element_type.D1"),
+    *(f"{_NAME}.output.D1", f"{_NAME}.output.D2", "D-XLA-3"),
+)
+_FROM_COMPLEX = f"{_NAME}.new_element_type.D2"
+_SOME_SHAPES = (
+    *(
+        "scalar",
+        "matrix",
+        "no-elements",
+        "no-elements-in-the-middle",
+        "one-element-of-three-axes",
+        "six-axes",
+    ),
+)
+_RANDOM = 4
+_MANY = 1_000_003
+
+
+def trials(dtype: DType, seed: int) -> Iterator[Trial]:
+    """To every type: special values, numbers beside its own edges, shapes, a large one; random ones."""
+    random = np.random.default_rng(seed)
+    for number, target in enumerate(targets(dtype)):
+        name = XLA_NAMES[target]
+        every = special_vector(dtype, signalling=target is dtype)
+        yield _trial(f"special-values-to-{name}", every, target, "Every special value.", "D-ALL-4")
+        text = f"Elements beside the edges of {name}."
+        yield _trial(f"edges-of-{name}", _beside(dtype, target), target, text)
+        shape = _SOME_SHAPES[number % len(_SOME_SHAPES)]
+        text = f"An operand of shape {shape.replace('-', ' ')}."
+        yield _trial(f"{shape}-to-{name}", spread(every, SHAPES[shape]), target, text)
+        yield from _random(dtype, target, random)
+    for shape in _SOME_SHAPES:
+        operand = spread(special_vector(dtype), SHAPES[shape], 1)
+        text = f"An operand of shape {shape.replace('-', ' ')} to pred."
+        yield _trial(f"shape-{shape}", operand, DType.BOOL, text)
+    if dtype is DType.FLOAT:
+        halves = np.random.default_rng(_MANY).permutation(_MANY).astype(np.float32) + np.float32(0.5)
+        text = "A million floats, each half-way between other integers."
+        yield _trial("million-to-s32", halves, DType.INT32, text)
+
+
+def targets(source: DType) -> tuple[DType, ...]:
+    """What a type is converted to: complex numbers to complex numbers and pred, others to everything."""
+    return (*PART, DType.BOOL) if source in PART else tuple(XLA_NAMES)
+
+
+def _trial(name: str, operand: Array, target: DType, text: str, *shows: str) -> Trial:
+    rules = (*_RULES, _FROM_COMPLEX) if held_type(operand) in PART else _RULES
+    attributes = {"new_element_type": XLA_NAMES[target], "domain": "ieee"}
+    return Trial(name, {"operand": operand}, (*rules, *shows), text, attributes)
+
+
+def _random(dtype: DType, target: DType, random: np.random.Generator) -> Iterator[Trial]:
+    """Any bits; and for floats numbers of the sizes that the new type holds."""
+    for number in range(_RANDOM):
+        wide = FORMATS[dtype].emax - 1 if dtype in FORMATS else 0
+        octaves = (3, min(40, wide))[number // 2 % 2]
+        plain = number % 2 and dtype in FORMATS
+        operand = (
+            random_numbers(random, dtype, (50,), octaves=octaves)
+            if plain
+            else random_bits(random, dtype, (50,))
+        )
+        name = f"random-{number}-to-{XLA_NAMES[target]}"
+        yield _trial(name, operand, target, f"Random elements to {XLA_NAMES[target]}.")
+
+
+# --- edges -------------------------------------------------------------------------------------------------
+
+
+def _beside(source: DType, target: DType) -> Array:
+    """The elements of one type at the edges of another, and their neighbours on both sides."""
+    part = PART.get(target, target)
+    if source in PART:
+        parts = _beside(PART[source], part)
+        # Each beside another one.
+        return np.stack([parts, np.roll(parts, 1)], axis=1).view(numpy_dtype(source)).reshape(-1)
+    if source is DType.BOOL:
+        return np.array([False, True, True, False])
+    values = sorted(_edges(part))
+    signed = sorted({*values, *(-value for value in values)})
+    held = _integers_near(signed, source) if source in INTEGERS else _floats_near(signed, source)
+    return np.array(held, f"u{numpy_dtype(source).itemsize}").view(numpy_dtype(source))
+
+
+def _edges(target: DType) -> set[Fraction]:
+    """Where a conversion to a type changes: numbers, and middles between them."""
+    half = Fraction(1, 2)
+    if target is DType.BOOL:
+        return {Fraction(0), Fraction(256), Fraction(65536), half}
+    if target in INTEGERS:
+        info = np.iinfo(numpy_dtype(target))
+        ends = {Fraction(end) for end in (info.min, info.max, info.max + 1, 2 * (info.max + 1))}
+        return {*ends, *(end + half for end in ends), half, Fraction(1), 3 * half, Fraction(300)}
+    form = FORMATS[target]
+    unit = form.unit_roundoff
+    # 1 and 3 units above a power of two are ties: down and up to even.
+    ties = [(1 + times * unit) * Fraction(2) ** power for times in (1, 3) for power in (0, 7, 15, 30, 62)]
+    largest_tie = form.largest + unit * Fraction(2) ** form.emax
+    small = [times * form.smallest / 2 for times in (1, 2, 3, 5)]
+    at_normal = [form.smallest_normal - times * form.smallest / 2 for times in (0, 1, 2)]
+    return {*ties, *small, *at_normal, form.largest, largest_tie, Fraction(2) ** form.precision}
+
+
+def _integers_near(values: list[Fraction], source: DType) -> list[int]:
+    """Two's complement of the integers next to each value, as far as the type has them."""
+    info = np.iinfo(numpy_dtype(source))
+    near = {int(value // 1) + step for value in values for step in (-1, 0, 1, 2)}
+    return [number % 2**info.bits for number in sorted(near) if info.min <= number <= info.max]
+
+
+def _floats_near(values: list[Fraction], source: DType) -> list[int]:
+    """The encodings of the floats next to each value: one below, the nearest, one above."""
+    form = FORMATS[source]
+    found = []
+    for value in values:
+        magnitude = nearest_bits(abs(value), form)
+        near = {min(max(magnitude + step, 0), form.infinity) for step in (-1, 0, 1)}
+        found += [bits | (form.sign_bit if value < 0 else 0) for bits in sorted(near)]
+    return list(dict.fromkeys(found))
+
+
+# --- clauses -----------------------------------------------------------------------------------------------
+
+
+def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Clause, ...]:
+    """By the kind of both types; of complex numbers a clause decides where it decides a part."""
+    X = inputs["operand"]
+    source, target = held_type(X), XLA_TYPES[attributes["new_element_type"]]
+    if source is target:
+        text = "From a type to itself nothing is changed."
+        return *kept_bits(X, "D-ALL-4"), Clause("D-XLA-3", text, everywhere(X.shape))
+    if target is DType.BOOL:
+        return _to_pred(X)
+    if source in PART:
+        parts = X.reshape(-1, 1).view(numpy_dtype(PART[source]))
+        return tuple(
+            Clause(each.identifier, each.text, np.asarray(each.mask.any(axis=1)).reshape(X.shape))
+            for each in _to_float(parts, PART[source], PART[target])
+        )
+    if target in INTEGERS:
+        return _to_integer(X, source, target)
+    if target in PART:
+        return tuple(
+            Clause(each.identifier, f"{each.text} The imaginary part is +0.", each.mask)
+            for each in _to_float(X, source, PART[target])
+        )
+    return _to_float(X, source, target)
+
+
+def _to_pred(X: Array) -> tuple[Clause, ...]:
+    with np.errstate(invalid="ignore"):  # comparing NaNs of bfloat16 raises a flag
+        negative_zero = is_negative_zero(X) & (X == 0)
+    return (
+        Clause("D-XLA-3", "A NaN is not 0, so it is true.", is_nan(X)),
+        Clause("D-ALL-4", "A subnormal number is not 0, so it is true.", is_subnormal(X)),
+        Clause("D-XLA-3", "-0 is 0, so it is false.", negative_zero),
+        Clause("D-XLA-3", "What is not 0 is true.", everywhere(X.shape)),
+    )
+
+
+def _to_integer(X: Array, source: DType, target: DType) -> tuple[Clause, ...]:
+    info = np.iinfo(numpy_dtype(target))
+    if source in INTEGERS or source is DType.BOOL:
+        wide = X.view(np.uint8) if source is DType.BOOL else X
+        beyond = (wide > info.max) | (wide < info.min)
+        kept = "false becomes 0 and true 1." if source is DType.BOOL else "An integer that fits is kept."
+        return (
+            Clause("D-XLA-3", "An integer that does not fit keeps its low bits.", beyond),
+            Clause("D-XLA-3", kept, everywhere(X.shape)),
+        )
+    with np.errstate(all="ignore"):
+        wide = X.astype(np.float64)  # exact
+        whole = np.trunc(wide)
+        # The ends of a type are powers of two, or one less.
+        above, below = whole >= float(info.max + 1), whole < float(info.min)
+    return (
+        Clause("D-XLA-3", "NaN becomes 0.", is_nan(X)),
+        Clause("D-XLA-3", "What lies above the range becomes the greatest integer.", above),
+        Clause("D-XLA-3", "What lies below the range becomes the least integer.", below),
+        Clause("D-XLA-3", "Fractions are dropped, towards 0.", wide != whole),
+        Clause("D-XLA-3", "A whole number is kept.", everywhere(X.shape)),
+    )
+
+
+def _to_float(X: Array, source: DType, target: DType) -> tuple[Clause, ...]:
+    Y = convert(X, source, target)
+    overflow = is_infinite(Y) & ~is_infinite(X)
+    rounded, tie = _roundings(X, Y, source, target)
+    small = is_subnormal(X) | is_subnormal(Y)
+    return (
+        Clause("D-XLA-3", "NaN becomes a NaN.", is_nan(X)),
+        Clause("D-XLA-3", "An infinity stays.", is_infinite(X)),
+        Clause("D-XLA-3", "What is too large becomes an infinity.", overflow),
+        Clause("D-XLA-3", "-0 stays -0.", is_negative_zero(X)),
+        Clause("D-ALL-4", "Subnormal numbers and subnormal results are kept, and rounded once.", small),
+        Clause("D-XLA-3", "In the middle of two numbers the even one is taken.", tie),
+        Clause("D-XLA-3", "The nearest number is taken, in one rounding.", rounded),
+        Clause("D-XLA-3", "A number that the new type holds is kept.", everywhere(X.shape)),
+    )
+
+
+def _roundings(X: Array, Y: Array, source: DType, target: DType) -> tuple[Array, Array]:
+    """Where a number is rounded, and where it lies in the middle: as far beyond it lies another number."""
+    finite = ~(is_nan(Y) | is_infinite(Y) | is_nan(X))
+    exact = real(X[finite].view(np.uint8) if source is DType.BOOL else X[finite])
+    error = exact - real(Y[finite])
+    beyond = exact + error
+    held = convert(beyond, DType.REAL, target)
+    held[is_infinite(held)] = 0  # no number
+    rounded, tie = (np.zeros(X.shape, bool) for _ in range(2))
+    rounded[finite] = error != 0
+    tie[finite] = (error != 0) & (real(held) == beyond)
+    return rounded, tie

@@ -1,0 +1,142 @@
+"""The judge: what is as specified passes, and every way to be wrong is named with its clause."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sonnx
+from sonnx.conformance.judge import Sums, judge
+from sonnx.conformance.subjects import SUBJECTS, Subject
+from sonnx.conformance.words import element_text
+from sonnx.model.dtype import DType
+from sonnx.operators.shared.trials import Trial
+
+F = np.float32
+BY_NAME = {subject.identifier: subject for subject in SUBJECTS}
+GEOMETRY = {
+    "auto_pad": "NOTSET",
+    "dilations": (1, 1),
+    "group": 1,
+    "kernel_shape": (1, 1),
+    "pads": (0, 0, 0, 0),
+    "strides": (1, 1),
+}
+
+
+def clip(values: Any, low: float, high: float) -> Trial:
+    return Trial(
+        "t", {"input": np.array(values, F), "min": np.array(low, F), "max": np.array(high, F)}, (), ""
+    )
+
+
+def conv(x: Any, w: Any) -> Trial:
+    X, W = np.array(x, F).reshape(1, -1, 1, 1), np.array(w, F).reshape(1, -1, 1, 1)
+    return Trial("t", {"X": X, "W": W}, (), "", GEOMETRY)
+
+
+def judged(subject: str, trial: Trial, *found: Any, sums: Sums = "free") -> Any:
+    return judge(BY_NAME[subject].specified(trial, DType.FLOAT), found, sums)
+
+
+def identifiers(judgement: Any) -> list[str]:
+    assert judgement.grade is None
+    return [difference.identifier for difference in judgement.differences]
+
+
+def test_the_specified_bits_conform() -> None:
+    trial = clip([-1, 0.5, 3, np.nan], 0, 1)
+    assert judged("clip", trial, np.array([0, 0.5, 1, np.nan], F)).grade == "bits"
+
+
+WRONG: dict[str, tuple[list[float], float, float, list[float], str]] = {
+    "a NaN that is lost": ([np.nan], 0, 1, [0], "D-CLIP-1"),
+    "a NaN bound that spreads": ([2], np.nan, 3, [np.nan], "D-CLIP-1"),
+    "min above max": ([2], 5, 3, [5], "D-CLIP-1"),
+    "a zero that changes its sign": ([-0.0], 0.0, 1, [0.0], "D-CLIP-2"),
+    "a subnormal that is flushed": ([1e-40], 0, 1, [0.0], "D-ALL-4"),
+    "a bound that is not kept": ([7], 0, 1, [7], "D-CLIP-5"),
+    "one step beside": ([0.5], 0, 1, [float(np.nextafter(F(0.5), F(1)))], "D-CLIP-5"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_element_is_named_with_its_clause(name: str) -> None:
+    values, low, high, found, identifier = WRONG[name]
+    assert identifiers(judged("clip", clip(values, low, high), np.array(found, F))) == [identifier]
+
+
+def test_each_clause_is_told_once_with_the_first_place_and_the_number_of_elements() -> None:
+    trial = clip([[np.nan, 9.0], [9.0, -0.0]], 0, 1)
+    judgement = judged("clip", trial, np.array([[0, 1], [9, 0]], F))
+    told = {d.identifier: (d.place, d.expected, d.found, d.elements) for d in judgement.differences}
+    assert told["D-CLIP-2"] == ((1, 1), "-0x0p+0 (0x80000000)", "0x0p+0 (0x00000000)", 1)
+    assert told["D-CLIP-5"] == ((1, 0), "0x1p+0 (0x3f800000)", "0x1.2p+3 (0x41100000)", 1)
+    assert told["D-CLIP-1"][0] == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [],
+        [np.zeros(1, F), np.zeros(1, F)],
+        [np.zeros(2, F)],
+        [np.zeros((1, 1), F)],
+        [np.zeros(1)],
+        [np.array([None])],
+        ["no array"],
+    ],
+)
+def test_outputs_of_another_number_type_or_shape_depart(found: list[Any]) -> None:
+    assert identifiers(judged("clip", clip([0.0], 0, 1), *found)) == ["clip.outputs"]
+
+
+def one(value: float) -> Any:
+    return np.array(value, F).reshape(1, 1, 1, 1)
+
+
+# 2^24 and 1 - 2^24 leave 1 where products are rounded in this order; in another, 0; fused the same.
+CANCELLING = conv([1.0, 2.0**24, -(2.0**24)], [1, 1, 1])
+# The product 1 + 2^-11 + 2^-24 is rounded to 1 + 2^-11 before 1 + 2^-11 is taken away: 0, fused 2^-24.
+FUSING = conv([-(1 + 2.0**-11), 1 + 2.0**-12], [1, 1 + 2.0**-12])
+
+
+def test_sums_are_graded_by_their_mode() -> None:
+    assert judged("conv", FUSING, one(0.0)).grade == "separate"
+    assert judged("conv", FUSING, one(2.0**-24)).grade == "fused"
+
+
+def test_another_order_lies_inside_the_enclosure_and_departs_where_a_mode_is_asked_for() -> None:
+    specified = sonnx.conv(*CANCELLING.inputs.values(), **GEOMETRY)  # type: ignore[arg-type]  # by name
+    other = one(1.0 - float(specified[0, 0, 0, 0]))
+    assert judged("conv", CANCELLING, other).grade == "enclosure"
+    assert identifiers(judged("conv", CANCELLING, other, sums="separate")) == ["D-CONV-6"]
+    assert identifiers(judged("conv", FUSING, one(2.0**-24), sums="separate")) == ["D-CONV-6"]
+    assert judged("conv", FUSING, one(2.0**-24), sums="fused").grade == "fused"
+
+
+def test_a_sum_outside_of_the_enclosure_departs() -> None:
+    assert identifiers(judged("conv", conv([3, 5], [7, 11]), one(76 * (1 + 2.0**-12)))) == ["D-CONV-1"]
+
+
+def test_a_skipped_zero_of_the_padding_departs() -> None:
+    inputs = {"X": np.ones((1, 1, 1, 1), F), "W": np.array([np.inf, 1], F).reshape(1, 1, 1, 2)}
+    padded = {**GEOMETRY, "kernel_shape": (1, 2), "pads": (0, 1, 0, 0)}
+    assert identifiers(judged("conv", Trial("t", inputs, (), "", padded), one(1.0))) == ["D-CONV-5"]
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.identifier)
+def test_every_subject_judges_what_it_specifies_as_conforming(subject: Subject) -> None:
+    for dtype in subject.types:
+        for trial, _ in zip(subject.trials(dtype, 7), range(20), strict=False):
+            specified = subject.specified(trial, dtype)
+            mode = specified.modes[0] if specified.modes else ""
+            grade = judge(specified, list(specified.results(mode).values())).grade
+            assert grade == (mode or "bits"), (dtype, trial.name)
+
+
+def test_elements_are_written_with_their_bits() -> None:
+    assert element_text(np.float16(-0.0), DType.FLOAT16) == "-0x0p+0 (0x8000)"
+    assert element_text(np.complex64(1 + 2j), DType.COMPLEX64) == "(0x1p+0 (0x3f800000), 0x1p+1 (0x40000000))"
+    assert element_text(np.int8(-3), DType.INT8) == "-3"
+    assert element_text("a\x1b" + "b" * 100, DType.STRING).startswith("'a\\x1bbbb")
