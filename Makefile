@@ -28,7 +28,7 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,docs,bench,zig,prove]'
-	@touch $@ $(VENV)/.run
+	@touch $@ $(VENV)/.run $(VENV)/.prove
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py build/demo
@@ -43,7 +43,7 @@ types: $(VENV)/.test
 	$(BIN)/mypy
 
 tests: $(VENV)/.test
-	$(BIN)/python -m pytest -n 3 --cov --cov-report=
+	$(BIN)/python -m pytest -n 3 --dist worksteal --cov --cov-report=
 	$(BIN)/python -m coverage report --include='*/sonnx/operators/*,*/sonnx/numeric/*,*/sonnx/check/*' --fail-under=100
 
 $(VENV)/.prove: pyproject.toml constraints.txt | $(BIN)/python

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from tests.operators.seven_loops import fused as fused_step
 
 from sonnx.numeric.enclosure import Enclosure
+from sonnx.operators.onnx.conv.accuracy import enclosure as conv_enclosure
 from sonnx.operators.shared.convolution import Axis
 from sonnx.operators.shared.convolution_accuracy import convolution_enclosure
+from sonnx.operators.xla.conv.accuracy import enclosure as xla_enclosure
+from sonnx.operators.xla.conv_with_general_padding.accuracy import enclosure as general_enclosure
 
 F = np.float32
 ONE = (Axis(1, 1, 1, 0, 0), Axis(1, 1, 1, 0, 0))
@@ -154,3 +157,24 @@ def test_where_not_even_a_bound_is_finite_anything_that_overflows_may_come() -> 
     enclosure = enclosed([largest, largest, 0.0], [largest, -largest, largest], None, np.float64)
     assert enclosure.overflow.all()
     assert all(inside(enclosure, value, np.float64) for value in (0.0, np.inf, -np.inf, np.nan))
+
+
+def test_the_convolutions_of_onnx_and_xla_are_enclosed_alike() -> None:
+    drawn = np.random.default_rng(3)
+    X, W = drawn.normal(size=(1, 2, 4, 5)).astype(F), drawn.normal(size=(3, 2, 2, 2)).astype(F)
+    onnx = {"strides": (2, 1), "dilations": (1, 1), "pads": (0, 0, 0, 1), "group": 1}
+    xla = {
+        "window_strides": (2, 1),
+        "padding": ((0, 0), (0, 1)),
+        "lhs_dilation": (1, 1),
+        "rhs_dilation": (1, 1),
+    }
+    found = [
+        conv_enclosure({"X": X, "W": W}, onnx)["Y"],
+        general_enclosure({"lhs": X, "rhs": W}, xla)["output"],
+        xla_enclosure({"lhs": X, "rhs": W}, {"window_strides": (2, 1), "padding": "SAME"})["output"],
+    ]
+    for other in found:
+        assert (other.exact == found[0].exact).all()
+        assert (other.bound == found[0].bound).all()
+    assert found[0].exact.shape == (1, 3, 2, 5)
