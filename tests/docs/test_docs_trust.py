@@ -283,13 +283,15 @@ def test_the_wrong_kernel_of_the_page_is_reported_in_today_s_form() -> None:
     text = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
     shown = text.partition("```text\n")[2].partition("```")[0]
     attempts = (
-        Attempt("z3nofp 4.8.12", "timeout", 20.0),
-        Attempt("z3new 5.4.0", "unknown"),
-        Attempt("cvc4nofp 1.8", "timeout", 20.0),
+        Attempt("z3nofp 4.8.12", "timeout", 40.0),
+        Attempt("z3new 5.4.0", "failed", detail="Failed out of memory"),
+        Attempt("cvc4nofp 1.8", "timeout", 40.0),
     )
     goal = Goal(
-        "wrong", "node_0_limit_element", "ensures", "timeout", place="wrong/model.c", attempts=attempts
+        "wrong", "node_0_limit_element", "ensures", "timeout", place="wrong/model.c:47", attempts=attempts
     )
-    made = proofs_text(Proofs((goal,), seconds=1.0))
+    digest = re.findall(r"^sha256 (\w+)  model\.c$", shown, re.MULTILINE)
+    made = proofs_text(Proofs((goal,), seconds=1.0, sources=(("model.c", *digest),)))
+    assert made.splitlines()[-1] in shown.splitlines()
     assert made.partition("\n\n")[2].partition("\n\nNOT PROVED")[0] in shown
     assert made.splitlines()[0].split() == shown.splitlines()[0].split()
