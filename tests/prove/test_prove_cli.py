@@ -1,9 +1,11 @@
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from tests.prove.support import module as theory
 from sonnx.cli import main
 from sonnx.cli import proving as module
 from sonnx.prove import theories
+from sonnx.prove.result import Goal, Proofs
 
 HONEST = "for name in asked:\n    answer(name)"
 SOURCES = {
@@ -38,6 +41,10 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(main, ["prove", *words])
 
 
+def never(*_: object) -> Proofs:
+    raise AssertionError("something was tried")
+
+
 def test_proved_theories_are_listed_with_exit_code_0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(tmp_path, monkeypatch)
     result = run("--operators")
@@ -52,9 +59,16 @@ def test_proved_theories_are_listed_with_exit_code_0(tmp_path: Path, monkeypatch
 def test_named_theories_alone_are_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(tmp_path, monkeypatch)
     assert "1 of 1 goals proved" in run("--operators", "tiny").stdout
-    unknown = run("--operators", "none\x1b")
+
+
+def test_all_names_without_a_theory_are_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(tmp_path, monkeypatch)
+    unknown = run("--operators", "none\x1b", "tiny", "nothing")
     assert unknown.exit_code == 2
-    assert "there is no theory of 'none\\x1b'" in unknown.stderr
+    assert unknown.stderr == (
+        "error: there is no theory of 'none\\x1b', 'nothing'; there are: onnx/tiny, graph\n"
+    )
+    assert unknown.stdout == ""
 
 
 @pytest.mark.parametrize("answers", ["", "answer('one', 'Timeout'); sys.exit(2)", "sys.exit(1)"])
@@ -87,6 +101,20 @@ def test_reports_are_written_as_asked(tmp_path: Path, monkeypatch: pytest.Monkey
     assert json.loads(run("--operators", "--format", "json").stdout)["counts"]["proved"] == 2
 
 
+def test_the_json_has_the_digest_of_every_theory_that_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(tmp_path, monkeypatch)
+    digests = {name: sha256(text.encode()).hexdigest() for name, text in SOURCES.items()}
+    for _ in ("proved", "remembered"):
+        document = json.loads(run("--operators", "--format", "json").stdout)
+        assert {each["name"]: each["sha256"] for each in document["sources"]} == digests
+    document = json.loads(run("--operators", "tiny", "--format", "json").stdout)
+    (file,) = document["sources"]
+    assert file == {"name": "onnx/tiny/theory.mlw", "sha256": digests["onnx/tiny/theory.mlw"]}
+    assert f"sha256 {file['sha256']}  {file['name']}\n" in run("--operators", "tiny").stdout
+
+
 def test_without_tools_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     result = run("--operators")
@@ -106,7 +134,10 @@ def test_without_tools_the_command_says_what_to_install(monkeypatch: pytest.Monk
         (["none"], "none is no folder"),
         (["--operators", "--jobs", "0"], "--jobs"),
         (["--operators", "--timeout", "0"], "--timeout"),
+        ([""], " is no folder"),
         (["--operators", "--junit", "-"], "--junit takes the name of a file"),
+        (["--operators", "--junit", ""], "--junit takes the name of a file"),
+        (["--operators", "-o", ""], "--output takes the name of a file"),
         (["--operators", "--junit", "x", "-o", "x"], "cannot be both"),
         (["--operators", "--junit", "none/x"], "there is no such folder"),
         (["--operators", "-o", "none/x"], "there is no such folder"),
@@ -115,15 +146,68 @@ def test_without_tools_the_command_says_what_to_install(monkeypatch: pytest.Monk
 def test_what_cannot_be_done_is_refused_before_anything_is_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
 ) -> None:
-    def tried(*_: object, **__: object) -> None:
-        raise AssertionError
-
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(module, "prove_theories", tried)
+    monkeypatch.setattr(module, "_proofs", never)
     result = run(*words)
     assert result.exit_code == 2
     assert said in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+INTO_PROJECT = "the report cannot go into the project, which must stay as it was emitted"
+
+
+@pytest.mark.parametrize("option", ["-o", "--junit"])
+@pytest.mark.parametrize(
+    ("what", "report", "said"),
+    [
+        ("project", "project/new", INTO_PROJECT),
+        ("project", "project/model.c", INTO_PROJECT),
+        ("project", "link/new", INTO_PROJECT),
+        ("link", "project/new", INTO_PROJECT),
+        ("project", "reports/../project/new", INTO_PROJECT),
+        ("project", "reports", "cannot be written: it is a folder"),
+        ("--operators", "reports", "cannot be written: it is a folder"),
+        ("--operators", "none/new", "cannot be written: there is no such folder"),
+        ("--operators", "project/model.c/new", "cannot be written: there is no such folder"),
+    ],
+)
+def test_a_report_without_a_place_is_refused_before_anything_is_proved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, what: str, report: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "_proofs", never)
+    for name in ("project", "reports"):
+        Path(name).mkdir()
+    Path("project/model.c").touch()
+    Path("link").symlink_to("project")
+    result = run(what, option, report)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"error: {report}: {said}\n"
+    assert [path.name for path in Path("project").iterdir()] == ["model.c"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_report_into_a_folder_that_nobody_may_write_in_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_proofs", never)
+    (tmp_path / "closed").mkdir(mode=0o555)
+    result = run("--operators", "-o", str(tmp_path / "closed" / "new"))
+    assert result.exit_code == 2
+    assert result.stderr.endswith("new: cannot be written: nothing may be written in its folder\n")
+
+
+def test_a_report_beside_the_project_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "project").mkdir()
+    proved = Proofs((Goal("project", "node_0", "ensures", "proved", "Qed"),))
+    monkeypatch.setattr(module, "_proofs", lambda *_: proved)
+    result = run(
+        str(tmp_path / "project"), "-o", str(tmp_path / "report"), "--junit", str(tmp_path / "junit")
+    )
+    assert result.exit_code == 0
+    assert (tmp_path / "report").read_text(encoding="utf-8") == result.stdout
+    assert (tmp_path / "junit").exists()
 
 
 def test_a_report_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +238,9 @@ main(["prove", "--operators", "--no-cache"])
 """
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_ending_the_command_ends_its_tools(tmp_path: Path, number: signal.Signals, code: int) -> None:
     child = tmp_path / "child"
     program = PROGRAM.format(folder=str(tmp_path), child=str(child))

@@ -130,6 +130,14 @@ def test_a_changed_text_shared_text_or_tool_is_proved_anew(tmp_path: Path) -> No
     assert runs.read_text(encoding="utf-8").split().count("one") == 5
 
 
+def test_another_time_limit_or_number_of_jobs_proves_nothing_anew(tmp_path: Path) -> None:
+    tools, runs = counting(tmp_path)
+    proofs_of(TEXT, options=CACHING, tools=tools)
+    others = replace(CACHING, seconds=CACHING.seconds + 4, jobs=2, patience=3.0)
+    assert all(goal.cached for goal in proofs_of(TEXT, options=others, tools=tools).goals)
+    assert runs.read_text(encoding="utf-8") == "one\n"
+
+
 def test_what_was_not_proved_is_tried_again(tmp_path: Path) -> None:
     tools, runs = counting(tmp_path, "Unknown", 2)
     assert not proofs_of(TEXT, options=CACHING, tools=tools).good

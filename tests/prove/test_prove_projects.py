@@ -13,7 +13,7 @@ from sonnx.prove.contracts import contracts, is_contract, loopholes
 from sonnx.prove.eva import analyse, harness
 from sonnx.prove.forms import oddities
 from sonnx.prove.projects import prove_project, read_project
-from sonnx.prove.result import Proofs
+from sonnx.prove.result import Attempt, Proofs
 from sonnx.prove.running import Options
 from sonnx.prove.tools import Tool
 from sonnx.prove.wp import FramaError, defined_functions, prove_function, short_name
@@ -58,7 +58,7 @@ def test_a_contradictory_contract_is_found() -> None:
 @needs_frama_c
 def test_what_frama_c_cannot_read_is_a_clear_error(tmp_path: Path) -> None:
     folder = written(tmp_path / "tiny", changed(tiny("Where", "int8"), HEAD, HEAD.replace(")", ", oops)")))
-    with pytest.raises(FramaError, match=r"Frama-C does not read model\.c"):
+    with pytest.raises(FramaError, match=r"does not read model\.c: syntax error: .* at token: oops"):
         prove_project(folder, options=QUICK)
 
 
@@ -230,7 +230,8 @@ def test_names_of_goals_lose_what_all_have() -> None:
     assert short_name("typed_f_assert_rte_index_bound_2", "f") == "assert_rte_index_bound_2"
 
 
-METRICS = """[metrics] Defined functions (1)
+METRICS = """[kernel] Parsing model.c (with preprocessing)
+[metrics] Defined functions (1)
   =====================
    node_0 (0 call);
 
@@ -248,14 +249,16 @@ def proofs_by(
     sums: str | None = None,
     contract: str = "ensures \\result == 1;",
     options: Options = QUICK,
+    metrics: str = METRICS,
 ) -> Proofs:
     """What is believed of a made-up Frama-C that prints these texts."""
     tools = fake_tools(folder, "")
     text = f"""#!/bin/sh
 case "$*" in
 *-metrics*) cat <<'END'
-{METRICS}
+{metrics}
 END
+{end if metrics != METRICS else ""}
 ;;
 *-eva*) cat <<'END'
 {eva}
@@ -311,6 +314,66 @@ def test_what_frama_c_does_not_say_plainly_is_not_believed(tmp_path: Path, said:
     assert not proofs_by(tmp_path, said).good
 
 
+def test_goals_of_a_function_have_the_line_of_its_head(tmp_path: Path) -> None:
+    more = "ensures \\result == 1;\n    ensures \\result > 0;\n   "
+    proofs = proofs_by(tmp_path, HONEST + "[wp] model.c:1: Warning: Missing RTE guards\n", contract=more)
+    model = (tmp_path / "project" / "model.c").read_text(encoding="utf-8").splitlines()
+    assert model[3] == "static int node_0(void)"
+    assert {(goal.unit, goal.name): goal.place for goal in proofs.goals} == {
+        ("node_0", "ensures"): "project/model.c:4",
+        ("node_0", "Frama-C can do its work"): "project/model.c:4",
+        ("the whole program", "no run-time error"): "project/model.c",
+    }
+
+
+def test_reports_on_a_project_have_the_digests_of_its_files(tmp_path: Path) -> None:
+    proofs = proofs_by(tmp_path, HONEST)
+    names = ("model.c", "model.h", "checks.h")
+    files = {name: (tmp_path / "project" / name).read_bytes() for name in names}
+    assert dict(proofs.sources) == {name: sha256(content).hexdigest() for name, content in files.items()}
+
+
+def test_what_a_prover_says_that_broke_down_is_told(tmp_path: Path) -> None:
+    said = """[wp] 1 goal scheduled
+[wp] [Failed] Goal typed_ieee_node_0_ensures
+  Qed: Unknown
+  z3nofp 4.8.12: Failed Unknown   error (0.5s)
+  cvc4nofp 1.8: Timeout (Qed:3ms) (10s)
+"""
+    (goal,) = [goal for goal in proofs_by(tmp_path, said).bad if goal.name == "ensures"]
+    assert goal.verdict == "timeout"
+    assert goal.attempts == (
+        Attempt("Qed", "unknown"),
+        Attempt("z3nofp 4.8.12", "failed", 0.5, "Failed Unknown error (0.5s)"),
+        Attempt("cvc4nofp 1.8", "timeout", 10.0),
+    )
+
+
+SYNTAX = """[kernel] Parsing model.c (with preprocessing)
+[kernel] model.c:40:
+  syntax error:
+  Location: line 40, between columns 28 and 34, before or at token: oops
+  38    int a;
+  39    int b;
+  40    static void f(void, oops)
+[kernel] Frama-C aborted: invalid user input.
+"""
+
+
+def test_an_error_in_the_source_is_told_in_the_words_of_frama_c(tmp_path: Path) -> None:
+    with pytest.raises(FramaError) as problem:
+        proofs_by(tmp_path, HONEST, end="exit 1", metrics=SYNTAX)
+    assert str(problem.value) == (
+        "Frama-C does not read model.c: syntax error: Location: line 40, between columns 28 and 34, "
+        "before or at token: oops 38 int a; 39 int b;"
+    )
+
+
+def test_a_frama_c_that_says_nothing_is_told_by_how_it_ended(tmp_path: Path) -> None:
+    with pytest.raises(FramaError, match=r"^Frama-C does not read model\.c: exit code 3$"):
+        proofs_by(tmp_path, HONEST, end="exit 3", metrics="")
+
+
 @pytest.mark.parametrize("end", ["exit 1", "kill -9 $$"])
 def test_a_frama_c_that_ends_badly_is_not_believed(tmp_path: Path, end: str) -> None:
     assert not proofs_by(tmp_path, HONEST, end=end).good
@@ -340,9 +403,11 @@ def test_results_are_kept_and_a_change_is_proved_anew(
 ) -> None:
     monkeypatch.setenv("SONNX_CACHE_DIR", os.fspath(tmp_path / "cache"))
 
-    def cached(place: str, said: str, contract: str = "ensures \\result == 1;") -> list[bool]:
+    def cached(
+        place: str, said: str, contract: str = "ensures \\result == 1;", seconds: int = 2
+    ) -> list[bool]:
         (tmp_path / place).mkdir()
-        options = type(QUICK)(seconds=2, cache=True)
+        options = Options(seconds=seconds, cache=True)
         return [
             goal.cached
             for goal in proofs_by(tmp_path / place, said, contract=contract, options=options).goals
@@ -350,4 +415,5 @@ def test_results_are_kept_and_a_change_is_proved_anew(
 
     assert not any(cached("first", HONEST))
     assert all(cached("second", HONEST))
+    assert all(cached("longer", HONEST, seconds=9))
     assert not any(cached("third", HONEST, "ensures \\result == 2;"))

@@ -70,6 +70,16 @@ def test_the_json_has_every_goal_and_the_verdict() -> None:
     }
 
 
+def test_reports_have_the_digests_of_what_was_proved_and_the_text_only_of_few() -> None:
+    sources = tuple((f"file_{number}", f"{number}" * 64) for number in range(9))
+    document = json.loads(proofs_json(Proofs((PROVED,), sources=sources), "1"))
+    assert document["sources"] == [{"name": name, "sha256": digest} for name, digest in sources]
+    few = [f"sha256 {digest}  {name}" for name, digest in sources[:8]]
+    assert proofs_text(Proofs((PROVED,), sources=sources[:8])).splitlines()[-8:] == few
+    assert "sha256" not in proofs_text(Proofs((PROVED,), sources=sources))
+    assert json.loads(proofs_json(Proofs((PROVED,)), "1"))["sources"] == []
+
+
 def test_the_junit_file_has_a_case_per_goal_and_tells_failures_from_errors() -> None:
     root = ET.fromstring(proofs_junit(Proofs((PROVED, SMOKE, LATE, BROKEN))))
     suites = {suite.get("name"): suite for suite in root.findall("testsuite")}
@@ -94,7 +104,7 @@ def test_nothing_to_prove_is_a_failure_in_a_junit_file() -> None:
 def test_hostile_names_break_no_report() -> None:
     attempts = (Attempt(HOSTILE, "failed"),)
     goal = Goal(HOSTILE, HOSTILE, HOSTILE, "failed", detail=HOSTILE, place=HOSTILE, attempts=attempts)
-    proofs = Proofs((goal,), ((HOSTILE, HOSTILE),), 0.0, (HOSTILE,))
+    proofs = Proofs((goal,), ((HOSTILE, HOSTILE),), 0.0, (HOSTILE,), ((HOSTILE, "0" * 64),))
     root = ET.fromstring(proofs_junit(proofs).encode())
     (case,) = root.iter("testcase")
     assert case.get("name") == 'a"b<c>&[31m]]>\n\u202e'

@@ -37,7 +37,14 @@ def test_the_parts_of_a_law_count_once() -> None:
 
 
 def test_runs_are_joined_with_everything_they_stand_on() -> None:
-    first = Proofs((goal("proved"),), (("z3", "1"),), 1.5, ("a",))
-    second = Proofs((goal("timeout"),), (("z3", "1"), ("why3", "2")), 2.0, ("b", "a"))
-    both = joined([first, second])
-    assert both == Proofs((goal("proved"), goal("timeout")), (("z3", "1"), ("why3", "2")), 3.5, ("a", "b"))
+    first = Proofs((goal("proved"),), (("z3", "1"),), 1.5, ("a",), (("x", "1"), ("y", "2")))
+    second = Proofs(
+        (goal("timeout"),), (("z3", "1"), ("why3", "2")), 2.0, ("b", "a"), (("y", "2"), ("y", "3"))
+    )
+    assert joined([first, second]) == Proofs(
+        goals=(goal("proved"), goal("timeout")),
+        tools=(("z3", "1"), ("why3", "2")),
+        seconds=3.5,
+        assumptions=("a", "b"),
+        sources=(("x", "1"), ("y", "2"), ("y", "3")),
+    )

@@ -160,6 +160,25 @@ _ACCUMULATE = click.option(
     show_default=True,
     help="How sums are rounded in IEEE arithmetic: after each product and each addition, or once for both.",
 )
+_OPERATORS = click.option(
+    "--operator",
+    "operators",
+    multiple=True,
+    metavar="NAME",
+    help="An operator, such as Clip or xla.Clamp. May be repeated; all without it.",
+)
+_TYPES = click.option(
+    "--type", "types", multiple=True, metavar="NAME", help="An element type, such as float. May be repeated."
+)
+_SEED = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws what is random."
+)
+_JOBS = click.option(
+    "--jobs", type=click.IntRange(1, 256), metavar="N", help="Processes at once (one for each processor)."
+)
+_DASK = click.option(
+    "--dask", metavar="SCHEDULER", help="Spread the work over a Dask cluster, such as tcp://host:8786."
+)
 _BRIEF = click.option("--brief", is_flag=True, help="Print one line per rule instead of every place.")
 
 
@@ -312,6 +331,74 @@ def prove(names: tuple[str, ...], operators: bool, no_cache: bool, **options: An
     if not operators and len(names) != 1:
         raise click.UsageError("name one folder, or say --operators")
     sys.exit(prove_asked(ProveOptions(operators=operators, names=names, cache=not no_cache, **options)))
+
+
+@main.command(short_help="Judge a runtime by the specification.")
+@click.argument("runtime", required=False)
+@click.option(
+    "--command",
+    metavar="LINE",
+    help="Judge a program instead: a command line with {model}, {inputs} and {outputs}, which become paths.",
+)
+@click.option(
+    "--option", "pairs", multiple=True, metavar="NAME=VALUE", help="Tell the runtime, such as level=none."
+)
+@_OPERATORS
+@_TYPES
+@click.option(
+    "--sums",
+    type=click.Choice(["free", "separate", "fused"]),
+    default="free",
+    show_default=True,
+    help="Sums in any order, inside the enclosure of the exact result, or with the bits of a mode.",
+)
+@click.option(
+    "--seconds", type=click.FloatRange(0), metavar="N", help="Search for so long, after the vectors."
+)
+@click.option(
+    "--examples", type=click.IntRange(0), metavar="N", help="Search so many cases per type instead (100)."
+)
+@_SEED
+@click.option(
+    "--timeout", type=click.FloatRange(0.01), default=20, show_default=True, help="Seconds for one answer."
+)
+@click.option(
+    "--memory",
+    type=float,
+    default=4,
+    show_default=True,
+    metavar="GIB",
+    callback=_bytes,
+    help="Memory that the runtime may take for an answer, in GiB.",
+)
+@_JOBS
+@_DASK
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write report.html, report.json, junit.xml and the smallest examples as files.",
+)
+def conformance(runtime: str | None, command: str | None, pairs: Sequence[str], **options: Any) -> None:
+    """Judge RUNTIME by the specification: frozen vectors first, then a search that shrinks what it finds.
+
+    RUNTIME is onnxruntime, reference-evaluator, jax, emx, native, reference, emitted, or any backend or
+    runtime as module:attribute. It runs in processes of its own; a crash or a hang is a verdict. Exits with 0
+    if everything that it supports conforms, 1 if something departs or crashes, 2 if it could not be judged.
+    """
+    from sonnx.cli.judging import ConformanceOptions, conformance_asked, told  # noqa: PLC0415  see above
+
+    if (runtime is None) == (command is None):
+        raise click.UsageError("name one runtime, or a command line with --command")
+    if options["seconds"] is not None and options["examples"] is not None:
+        raise click.UsageError("--seconds and --examples both say when the search ends; give one")
+    try:
+        given = told(pairs)
+    except ValueError as error:
+        raise click.UsageError(f"--option: {error}") from None
+    if command is not None:
+        runtime, given = "command", {"line": command, **given}
+    sys.exit(conformance_asked(ConformanceOptions(runtime=str(runtime), told=given, **options)))
 
 
 @main.command()

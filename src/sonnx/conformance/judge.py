@@ -1,6 +1,6 @@
 """Compares what a runtime says with what the specification says, element by element."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -8,18 +8,22 @@ import numpy as np
 
 from sonnx.conformance.words import element_text
 from sonnx.evaluate.apply import apply
+from sonnx.model.dtype import DType
 from sonnx.model.operator import Operator
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, describe, held_type
 from sonnx.numeric.bits import NanRule, differing
 from sonnx.numeric.enclosure import Enclosure
 from sonnx.operators.shared.predicates import count
+from sonnx.operators.shared.special_values import is_nan
 from sonnx.operators.shared.trials import Clause
 
 # How a sum must be taken: with the bits of one of the two modes, or in any order inside the enclosure.
 Sums = Literal["free", "separate", "fused"]
 # What a result was found to be: the specified bits (of a mode of sums), or inside the enclosure.
 Grade = Literal["bits", "separate", "fused", "enclosure"]
+# In what an element differs: not at all in its value, or in that too.
+Kind = Literal["value", "sign of zero", "bits of NaN", "type or shape"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Difference:
 
     identifier: str
     clause: str
+    kind: Kind
     output: str
     place: tuple[int, ...] | None
     expected: str
@@ -37,7 +42,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of one trial: how far it is as specified, or one difference for every clause it breaks."""
+    """What became of one trial: how far it is as specified, or how it breaks which clauses."""
 
     grade: Grade | None
     differences: tuple[Difference, ...] = ()
@@ -106,24 +111,36 @@ def _judged(
     found: Mapping[str, Array],
     wrong: Mapping[str, Array],
 ) -> Judgement:
-    """One difference for every clause that decides a wrong element: its first one."""
+    """The differences of every clause that decides a wrong element."""
     if not any(mask.any() for mask in wrong.values()):
         return Judgement(grade)
-    differences = []
+    differences: list[Difference] = []
     for name, mask in wrong.items():
         left = mask.copy()
         for clause in specified.clauses():
             mine = left & clause.mask
             left &= ~clause.mask
             if mine.any():
-                place = tuple(int(index) for index in np.argwhere(mine)[0])
-                dtype = held_type(expected[name])
-                right, wrong_one = (element_text(a[place], dtype) for a in (expected[name], found[name]))
-                more = int(mine.sum())
-                differences.append(
-                    Difference(clause.identifier, clause.text, name, place, right, wrong_one, more)
-                )
+                differences += by_kind(clause, name, mine, expected[name], found[name])
     return Judgement(None, tuple(differences))
+
+
+def by_kind(clause: Clause, name: str, wrong: Array, expected: Array, found: Array) -> Iterator[Difference]:
+    """One difference for every way in which elements of an output are wrong: its first one."""
+    dtype = held_type(expected)
+    zeros = (expected == 0) & (found == 0) if dtype is not DType.STRING else np.zeros(wrong.shape, bool)
+    masks: Mapping[Kind, Array] = {
+        "sign of zero": wrong & zeros,
+        "bits of NaN": wrong & is_nan(expected) & is_nan(found),
+    }
+    left = wrong & ~masks["sign of zero"] & ~masks["bits of NaN"]
+    for kind, mask in {"value": left, **masks}.items():
+        if mask.any():
+            place = tuple(int(index) for index in np.argwhere(mask)[0])
+            right, wrong_one = (element_text(array[place], dtype) for array in (expected, found))
+            yield Difference(
+                clause.identifier, clause.text, kind, name, place, right, wrong_one, int(mask.sum())
+            )
 
 
 def _departs(difference: Difference) -> Judgement:
@@ -132,4 +149,5 @@ def _departs(difference: Difference) -> Judgement:
 
 def _whole(specified: Specified, expected: str, found: str) -> Difference:
     text = "outputs have the types and shapes of the contract"
-    return Difference(f"{specified.operator.identifier}.outputs", text, "", None, expected, found)
+    rule = f"{specified.operator.identifier}.outputs"
+    return Difference(rule, text, "type or shape", "", None, expected, found)

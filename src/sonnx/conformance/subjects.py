@@ -1,13 +1,13 @@
 """What can be judged: the operators with their trials, and how their results are compared."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from sonnx.conformance.judge import Specified
 from sonnx.model.dtype import IEEE, DType
-from sonnx.model.operator import Operator
+from sonnx.model.operator import Operand, Operator
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.bits import NanRule
 from sonnx.numeric.enclosure import Enclosure
@@ -17,6 +17,7 @@ from sonnx.operators.onnx.conv import trials as conv
 from sonnx.operators.onnx.conv.accuracy import enclosure as conv_enclosure
 from sonnx.operators.onnx.expand import trials as expand
 from sonnx.operators.onnx.where import trials as where
+from sonnx.operators.shared.cases import load_cases
 from sonnx.operators.shared.trials import Clauses, Trial, Trials
 from sonnx.operators.xla.broadcast import trials as xla_broadcast
 from sonnx.operators.xla.clamp import trials as xla_clamp
@@ -28,6 +29,8 @@ from sonnx.operators.xla.conv_with_general_padding import trials as xla_general
 from sonnx.operators.xla.conv_with_general_padding.accuracy import enclosure as xla_general_enclosure
 from sonnx.operators.xla.convert_element_type import trials as xla_convert
 
+# An operator by its identifier, on one type.
+Unit = tuple[str, DType]
 Enclose = Callable[[Mapping[str, Array], Mapping[str, Any]], Mapping[str, Enclosure]]
 
 
@@ -40,7 +43,7 @@ class Subject:
     """
 
     operator: Operator
-    trials: Trials
+    systematic: Trials
     clauses: Clauses
     nan: NanRule
     enclose: Enclose | None = None
@@ -53,8 +56,27 @@ class Subject:
     @property
     def types(self) -> tuple[DType, ...]:
         """The element types that can be tried; reals are held by no runtime."""
-        operand = self.operator.contract.inputs[-1 if self.identifier == "where" else 0]
-        return tuple(dtype for dtype in operand.types if dtype is not DType.REAL)
+        return tuple(dtype for dtype in self._typed.types if dtype is not DType.REAL)
+
+    @property
+    def _typed(self) -> Operand:
+        """The operand whose element type is on trial: Where's condition has one alone."""
+        return self.operator.contract.inputs[-1 if self.identifier == "where" else 0]
+
+    @property
+    def asked_otherwise(self) -> bool:
+        """Tell whether a model asks another operator, ONNX's Cast, which is outside the profile."""
+        return self.operator is catalogue.XLA_CONVERT_ELEMENT_TYPE
+
+    def trials(self, dtype: DType, seed: int) -> Iterator[Trial]:
+        """The cases that were worked out by hand, then all systematic and random ones."""
+        for number, case in enumerate(load_cases(self.identifier)):
+            first = next(iter(case.inputs)) if self._typed.variadic else self._typed.name
+            if case.inputs[first].type.dtype is dtype:
+                inputs = {name: tensor.array() for name, tensor in case.inputs.items()}
+                text = f"By hand: {case.name} ({case.source})."
+                yield Trial(f"by-hand-{number}", inputs, case.rulings, text, case.attributes)
+        yield from self.systematic(dtype, seed)
 
     def specified(self, trial: Trial, dtype: DType) -> Specified:
         """What the specification says of a trial."""
@@ -90,3 +112,40 @@ SUBJECTS = (
         xla_general_enclosure,
     ),
 )
+
+
+def subject_named(identifier: str) -> Subject:
+    """The subject of an operator by its identifier, such as `clip`; raises KeyError."""
+    return _BY_IDENTIFIER[identifier]
+
+
+_BY_IDENTIFIER = {subject.identifier: subject for subject in SUBJECTS}
+
+
+def units(operators: Sequence[str] = (), types: Sequence[str] = ()) -> tuple[Unit, ...]:
+    """The operators and types to judge, in the order of the report; without a name, all.
+
+    An operator is named as in ONNX, or `xla.` and its name; letters may be of any case. Raises ValueError
+    with all names that there are not, and where nothing is left.
+    """
+    known = {subject.identifier: subject for subject in SUBJECTS}
+    by_name = {name: name for name in known}
+    by_name |= {subject.operator.name.lower(): name for name, subject in known.items()}
+    wanted = [by_name.get(name.lower()) for name in operators]
+    all_types = dict.fromkeys(str(dtype) for subject in SUBJECTS for dtype in subject.types)
+    unknown = [name for name, found in zip(operators, wanted, strict=True) if found is None]
+    strange = [name for name in types if name.lower() not in all_types]
+    problems = [f"no operator {', '.join(unknown)}; there are {', '.join(known)}"] if unknown else []
+    problems += [f"no type {', '.join(strange)}; there are {', '.join(all_types)}"] if strange else []
+    if problems:
+        raise ValueError("; ".join(problems))
+    chosen = {name.lower() for name in types} or set(all_types)
+    found = tuple(
+        (subject.identifier, dtype)
+        for subject in SUBJECTS
+        for dtype in subject.types
+        if (not operators or subject.identifier in wanted) and str(dtype) in chosen
+    )
+    if not found:
+        raise ValueError(f"none of these operators takes {', '.join(types)}")
+    return found

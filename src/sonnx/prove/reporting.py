@@ -1,20 +1,17 @@
 """Proofs as a table for people, as JSON for programs, and as JUnit XML for build servers."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from sonnx.prove.result import Goal, Proofs, laws
 from sonnx.report.findings_json import json_text
 from sonnx.report.text import LONGEST_NAME, cut, printable
+from sonnx.report.xml import xml_attribute, xml_text
 
 _HEADS = ("subject", "laws", "goals", "proved", "consistent", "seconds", "provers")
 # Of a project every file is named; the digests of all theories are in the JSON.
 _FEW_SOURCES = 8
 _NUMBERS = frozenset({"laws", "goals", "proved", "consistent", "seconds"})
-# What XML 1.0 has no way to write.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def proofs_text(proofs: Proofs) -> str:
@@ -177,25 +174,16 @@ def _suite(subject: str, goals: Sequence[Goal]) -> str:
     seconds = sum(goal.seconds for goal in goals)
     counts = f'tests="{len(goals)}" failures="{len(bad) - errors}" errors="{errors}" time="{seconds:.3f}"'
     cases = "\n".join(map(_case, goals))
-    return f"  <testsuite name={_attribute(subject)} {counts}>\n{cases}\n  </testsuite>"
+    return f"  <testsuite name={xml_attribute(subject)} {counts}>\n{cases}\n  </testsuite>"
 
 
 def _case(goal: Goal) -> str:
     owner = ".".join(part for part in (goal.subject.replace("/", "."), goal.unit) if part)
-    head = (
-        f'    <testcase classname={_attribute(owner)} name={_attribute(goal.name)} time="{goal.seconds:.3f}"'
-    )
+    names = f"classname={xml_attribute(owner)} name={xml_attribute(goal.name)}"
+    head = f'    <testcase {names} time="{goal.seconds:.3f}"'
     if goal.good:
         return f"{head}/>"
     kind = "error" if goal.verdict == "failed" else "failure"
-    shown = escape(_xml(_bad(goal)))
-    message = _attribute(_one_line(f"{goal.verdict} {goal.detail}"))
+    shown = xml_text(_bad(goal))
+    message = xml_attribute(_one_line(f"{goal.verdict} {goal.detail}"))
     return f"{head}>\n      <{kind} message={message}>{shown}</{kind}>\n    </testcase>"
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(_xml(cut(text)))
-
-
-def _xml(text: str) -> str:
-    return _NOT_XML.sub("", text)

@@ -15,6 +15,8 @@ _KEPT = 64
 class Backend:
     """A backend of somebody's; `device` is what it is told to run on."""
 
+    takes_models = True
+
     def __init__(self, name: str, backend: Any, device: str = "CPU", opset: int = NEWEST_OPSET) -> None:
         """Take a backend by the name that reports call it by."""
         self._name, self._backend, self._device = name, backend, device

@@ -64,7 +64,7 @@ class Child:
         self._start_seconds = start_seconds
         self._folder = TemporaryDirectory(prefix="sonnx-runtime-", ignore_cleanup_errors=True)
         self._worker: Worker | None = None
-        self._about: tuple[str, str] | None = None
+        self._about: tuple[str, str, bool] | None = None
         self._asking = False
 
     def __enter__(self) -> "Child":
@@ -90,7 +90,12 @@ class Child:
         """The runtime's version; starts it where it has not been."""
         return self._known()[1]
 
-    def _known(self) -> tuple[str, str]:
+    @property
+    def takes_models(self) -> bool:
+        """Tell whether the runtime is given ONNX models; starts it where it has not been."""
+        return self._known()[2]
+
+    def _known(self) -> tuple[str, str, bool]:
         if self._about is None:
             self._ready()
         assert self._about is not None  # which a start has found out
@@ -190,15 +195,16 @@ class Child:
                 raise
         return self._worker
 
-    def _started(self, worker: Worker) -> tuple[str, str]:
-        """Name and version of the runtime; raises UnavailableError."""
+    def _started(self, worker: Worker) -> tuple[str, str, bool]:
+        """Name and version of the runtime, and whether it takes models; raises UnavailableError."""
         runtime = self._told["runtime"]
         try:
             header, _ = worker.receive(self._start_seconds)
             if "failed" in header:
                 raise UnavailableError(shown(text(header, "failed")))
             about = entry_of(header, "ready", dict)
-            return shown(text(about, "name")), shown(text(about, "version"))
+            models = entry_of(about, "models", bool)
+            return shown(text(about, "name")), shown(text(about, "version")), models
         except LateError:
             how = f"did not start within {self._start_seconds:g} seconds"
         except FrameError as error:

@@ -39,6 +39,7 @@ class Command:
     no shell. An exit code other than 0 is a refusal; to be ended by a signal is a crash.
     """
 
+    takes_models = True
     version = ""
 
     def __init__(self, line: str, seconds: float = DEFAULT_SECONDS, opset: int = NEWEST_OPSET) -> None:

@@ -26,6 +26,7 @@ class Emx:
     """The generator with its default settings; `flags` are the compiler's, separated by spaces."""
 
     name = "emx"
+    takes_models = True
 
     def __init__(self, cc: str = "", flags: str = "", opset: int = NEWEST_OPSET) -> None:
         """Look for the generator and a compiler."""

@@ -15,6 +15,7 @@ _KEPT = 64
 class Evaluator:
     """The evaluator of the package onnx: NumPy code, one class for every operator."""
 
+    takes_models = True
     name = "reference-evaluator"
     version = f"onnx {onnx_version}"
 

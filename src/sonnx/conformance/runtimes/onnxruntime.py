@@ -31,6 +31,8 @@ class OnnxRuntime:
     `provider` is one of onnxruntime's execution providers, `level` one of none, basic, extended and all.
     """
 
+    takes_models = True
+
     def __init__(
         self, provider: str = "CPUExecutionProvider", level: str = "all", opset: int = NEWEST_OPSET
     ) -> None:

@@ -14,7 +14,8 @@ class Runtime(Protocol):
     """Anything that executes operators.
 
     `run` answers the outputs in their order: NumPy arrays, whatever their number, types and shapes; it is for
-    the judge to say what is wrong with them. Whatever it raises is a refusal.
+    the judge to say what is wrong with them. Whatever it raises is a refusal. A runtime that asks ONNX models
+    has an attribute `takes_models` that is true: what those ask in other words is outside the profile.
     """
 
     @property

@@ -157,7 +157,11 @@ def _started(make: Callable[[], Runtime]) -> tuple[Runtime | None, bytes]:
     """The runtime, and the message that it is there, or why it is not."""
     try:
         runtime = make()
-        about = {"name": str(runtime.name)[:LONGEST_NAME], "version": str(runtime.version)[:LONGEST_NAME]}
+        about = {
+            "name": str(runtime.name)[:LONGEST_NAME],
+            "version": str(runtime.version)[:LONGEST_NAME],
+            "models": getattr(runtime, "takes_models", False) is True,
+        }
     except UnavailableError as error:
         return None, frame({"failed": _message(error)})
     except Exception as error:  # of a library that nobody here knows

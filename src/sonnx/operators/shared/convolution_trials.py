@@ -1,6 +1,6 @@
 """What the trials of all convolutions share: sums that show their order and roundings; and the clauses."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -12,6 +12,7 @@ from sonnx.numeric.products import ACCUMULATOR
 from sonnx.numeric.rounding import FORMATS, nearest
 from sonnx.operators.shared.convolution import Axis, convolve, output_sizes, pad, windows
 from sonnx.operators.shared.convolution_accuracy import convolution_bound
+from sonnx.operators.shared.draws import MOST_ELEMENTS, Draw, drawn_array, drawn_beside, rarely, whole_values
 from sonnx.operators.shared.special_values import (
     Random,
     Shape,
@@ -29,6 +30,9 @@ from sonnx.operators.shared.trials import Clause
 # A number, or the name of a special value.
 Value = Fraction | int | str
 Term = tuple[Value, Value]
+
+# Of 256 codes of a drawn element, those from here on stand for no small whole number.
+_NOT_WHOLE = 64
 
 # Channels, lines, columns: the products of one sum, where "M" is a number so large that ones beside it are
 # lost. Another order of the axes, the reverse, pairs, lanes or partial sums all give another result.
@@ -177,7 +181,7 @@ def _integer_sums(dtype: DType) -> Iterator[Sum]:
         yield Sum("least-times-minus-one", "The negative of the least is itself.", ((info.min, -1),))
 
 
-# --- random arrays and geometry ----------------------------------------------------------------------------
+# --- random and drawn arrays and geometry ------------------------------------------------------------------
 
 
 def random_elements(random: Random, dtype: DType, shape: Shape, kind: int) -> Array:
@@ -193,11 +197,47 @@ def random_elements(random: Random, dtype: DType, shape: Shape, kind: int) -> Ar
 
 def random_axis(random: Random) -> tuple[int, Axis]:
     """A size and how a kernel slides along it, at least one place."""
-    kernel, stride, dilation = (int(random.integers(1, most)) for most in (4, 4, 3))
-    begin, end = (int(random.integers(0, 3)) for _ in range(2))
+    return _axis(lambda low, high: int(random.integers(low, high + 1)))
+
+
+def _axis(integer: Callable[[int, int], int]) -> tuple[int, Axis]:
+    """The same from whatever gives integers from one to another."""
+    kernel, stride, dilation = (integer(1, most) for most in (3, 3, 2))
+    begin, end = (integer(0, 2) for _ in range(2))
     axis = Axis(kernel, stride, dilation, begin, end)
     least = max(axis.extent - begin - end, 1)
-    return int(random.integers(least, least + 3)), axis
+    return integer(least, least + 2), axis
+
+
+def drawn_slide(draw: Draw, count: int) -> tuple[Shape, Shape, list[Axis]]:
+    """The shapes of an input and a kernel, and how this slides along so many axes."""
+    found = [_axis(draw.integer) for _ in range(count)]
+    sizes, axes = tuple(size for size, _ in found), [axis for _, axis in found]
+    kernel = tuple(axis.kernel for axis in axes)
+    left = MOST_ELEMENTS // int(np.prod(sizes, dtype=np.int64))
+    batch = draw.integer(1, min(left, 2))
+    channels = draw.integer(1, min(left // batch, 3))
+    outputs = draw.integer(1, min(MOST_ELEMENTS // (channels * int(np.prod(kernel, dtype=np.int64))), 3))
+    leading = [batch, channels, outputs]
+    if rarely(draw):
+        leading[draw.integer(0, 2)] = 0
+    batch, channels, outputs = leading
+    return (batch, channels, *sizes), (outputs, channels, *kernel), axes
+
+
+def drawn_elements(draw: Draw, dtype: DType, *shapes: Shape) -> list[Array]:
+    """Arrays of one of the four kinds, which are simpler where their elements are small whole numbers."""
+    kind = draw.integer(0, 3)
+    if kind == 3:
+        return [drawn_array(draw, dtype, shape) for shape in shapes]
+    return [
+        drawn_beside(draw, whole_values(dtype), shape, _random_maker(dtype, shape, kind), _NOT_WHOLE)
+        for shape in shapes
+    ]
+
+
+def _random_maker(dtype: DType, shape: Shape, kind: int) -> Callable[[Random], Array]:
+    return lambda random: random_elements(random, dtype, shape, kind)
 
 
 # --- clauses -----------------------------------------------------------------------------------------------

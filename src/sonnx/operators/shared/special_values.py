@@ -4,7 +4,8 @@ Everything is made from bits, so that no cast of another library has a say, and 
 caller seeds, so that it comes out the same every time.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from sonnx.model.dtype import INTEGERS, SIGNED, DType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.convert import PART
 from sonnx.numeric.rounding import FORMATS, Format, number
-from sonnx.operators.shared.trials import Clause
+from sonnx.operators.shared.trials import Clause, Trial
 
 Random = np.random.Generator
 Shape = tuple[int, ...]
@@ -55,6 +56,12 @@ _FLOAT_BOUNDS = (
     *("quiet-nan", "minus-infinity", "minus-one", "minus-zero", "zero"),
     *("smallest", "one", "largest", "infinity"),
 )
+NOTHING: frozenset[str] = frozenset()
+_BOUNDS = frozenset({"min", "max"})
+# Bounds that a model may hold itself: runtimes treat those in other ways.
+HELD_BOUNDS = (NOTHING, _BOUNDS, frozenset({"min"}), frozenset({"max"}))
+# The elements of a large trial: no multiple of anything that a loop is cut into.
+MANY = 1_000_003
 
 
 def special_values(dtype: DType, *, signalling: bool = False) -> Mapping[str, Array]:
@@ -79,6 +86,39 @@ def bounds(dtype: DType) -> Mapping[str, Array]:
     """The special values of an ordered type that are tried as bounds in every pair."""
     values = special_values(dtype)
     return {name: values[name] for name in _FLOAT_BOUNDS} if dtype in FORMATS else values
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """Elements, a lower and an upper bound, and the bounds that a model holds itself."""
+
+    name: str
+    operands: tuple[Array, Array, Array]
+    text: str
+    shows: tuple[str, ...] = ()
+    held: frozenset[str] = NOTHING
+
+    def trial(self, first: str, *rulings: str) -> Trial:
+        """The trial of an operator whose first operand has this name."""
+        inputs = dict(zip((first, "min", "max"), self.operands, strict=True))
+        return Trial(self.name, inputs, (*self.shows, *rulings), self.text, constants=self.held)
+
+
+def between_bounds(dtype: DType, *shows: str) -> Iterator[Between]:
+    """All special values between every pair of bounds, which are inputs, then constants."""
+    x = special_vector(dtype)
+    for low_name, low in bounds(dtype).items():
+        for high_name, high in bounds(dtype).items():
+            text = f"Special values between {words(low_name)} and {words(high_name)}"
+            name = f"from-{low_name}-to-{high_name}"
+            yield Between(name, (x, low, high), f"{text}.", shows)
+            constant = f"{text}, bounds constant."
+            yield Between(f"{name}-constant", (x, low, high), constant, held=_BOUNDS)
+
+
+def words(name: str) -> str:
+    """A slug as words."""
+    return name.replace("-", " ")
 
 
 def _floats(dtype: DType, signalling: bool) -> dict[str, Array]:
@@ -152,10 +192,11 @@ def random_bits(random: Random, dtype: DType, shape: Shape, *, signalling: bool 
     specials = special_vector(dtype, signalling=signalling)
     chosen = specials[random.integers(0, len(specials), count)]
     keep = random.integers(0, 3, count) == 0
-    return np.where(keep, chosen, _any_bits(random, dtype, count, signalling)).reshape(shape)
+    return np.where(keep, chosen, any_bits(random, dtype, count, signalling=signalling)).reshape(shape)
 
 
-def _any_bits(random: Random, dtype: DType, count: int, signalling: bool) -> Array:
+def any_bits(random: Random, dtype: DType, count: int, *, signalling: bool = False) -> Array:
+    """A vector of elements of any bits; NaNs are quiet unless asked otherwise."""
     if dtype is DType.STRING:
         strings = np.empty(count, dtype=object)
         strings[:] = [_string(random) for _ in range(count)]

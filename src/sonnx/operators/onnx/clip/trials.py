@@ -1,6 +1,6 @@
 """Trials of Clip: special values between all pairs of bounds; and the clauses that decide an element."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,14 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.numeric.rounding import FORMATS
 from sonnx.operators.onnx.clip.meaning import effective_bounds
+from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_shape
 from sonnx.operators.shared.special_values import (
+    HELD_BOUNDS,
+    MANY,
     SHAPES,
+    Between,
+    Random,
+    between_bounds,
     bounds,
     distinct_floats,
     everywhere,
@@ -22,23 +28,23 @@ from sonnx.operators.shared.special_values import (
     special_values,
     special_vector,
     spread,
+    words,
 )
 from sonnx.operators.shared.trials import Clause, Trial
 
-_BOUNDS = frozenset({"min", "max"})
-_NOTHING: frozenset[str] = frozenset()
-# Bounds that a model may hold itself: runtimes treat those in other ways.
-_HELD = (_NOTHING, _BOUNDS, frozenset({"min"}), frozenset({"max"}))
 _TYPE_RULES = ("clip.input.D1", "clip.min.C1", "clip.max.C1", "clip.output.C2", "D-CLIP-3")
 _BOUND_RULES = ("clip.min.D1", "clip.min.D2", "clip.max.D1", "clip.max.D2", "D-CLIP-4")
 _SHAPE_RULES = ("clip.output.C1", "clip.min.D2", "clip.max.D2")
 _RANDOM = 40
-_MANY = 1_000_003
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
     """Pairs of bounds, equal ones and their neighbours, shapes, signalling NaNs, a large one; random ones."""
-    yield from _pairs(dtype)
+    yield from map(_trial, _between(dtype, np.random.default_rng(seed)))
+
+
+def _between(dtype: DType, random: Random) -> Iterator[Between]:
+    yield from between_bounds(dtype, *_BOUND_RULES)
     yield from _equal_bounds(dtype)
     yield from _shapes(dtype)
     yield _beside_the_bounds(dtype)
@@ -46,19 +52,12 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
         yield from _signalling(dtype)
     if dtype is DType.FLOAT:
         yield _large()
-    yield from _random(dtype, np.random.default_rng(seed))
+    yield from _random(dtype, random)
 
 
-def _trial(
-    name: str,
-    operands: tuple[Array, Array, Array],
-    text: str,
-    shows: Iterable[str] = (),
-    held: frozenset[str] = _NOTHING,
-) -> Trial:
-    inputs = dict(zip(("input", "min", "max"), operands, strict=True))
-    rulings = _rulings(inputs["min"], inputs["max"])
-    return Trial(name, inputs, (*shows, *rulings), text, constants=held)
+def _trial(each: Between) -> Trial:
+    _, low, high = each.operands
+    return each.trial("input", *_rulings(low, high))
 
 
 def _rulings(low: Array, high: Array) -> Iterator[str]:
@@ -72,36 +71,20 @@ def _rulings(low: Array, high: Array) -> Iterator[str]:
     yield "D-CLIP-5"
 
 
-def _words(name: str) -> str:
-    return name.replace("-", " ")
-
-
-def _pairs(dtype: DType) -> Iterator[Trial]:
-    x = special_vector(dtype)
-    for low_name, low in bounds(dtype).items():
-        for high_name, high in bounds(dtype).items():
-            between = f"Special values between {_words(low_name)} and {_words(high_name)}"
-            name = f"from-{low_name}-to-{high_name}"
-            yield _trial(name, (x, low, high), f"{between}.", _BOUND_RULES)
-            yield _trial(f"{name}-constant", (x, low, high), f"{between}, bounds constant.", held=_BOUNDS)
-
-
-def _equal_bounds(dtype: DType) -> Iterator[Trial]:
+def _equal_bounds(dtype: DType) -> Iterator[Between]:
     x = special_vector(dtype)
     for name, bound in special_values(dtype).items():
-        text = f"Special values where both bounds are {_words(name)}."
-        yield _trial(f"both-{name}", (x, bound, bound), text, _TYPE_RULES)
+        text = f"Special values where both bounds are {words(name)}."
+        yield Between(f"both-{name}", (x, bound, bound), text, _TYPE_RULES)
 
 
-def _shapes(dtype: DType) -> Iterator[Trial]:
+def _shapes(dtype: DType) -> Iterator[Between]:
     values = bounds(dtype)
     low, high = (values["minus-one"], values["one"]) if "minus-one" in values else _middle(dtype)
     for first, (name, shape) in enumerate(SHAPES.items()):
         x = spread(special_vector(dtype), shape, first)
-        held = _HELD[first % len(_HELD)]
-        yield _trial(
-            f"shape-{name}", (x, low, high), f"An input of shape {_words(name)}.", _SHAPE_RULES, held
-        )
+        held, text = HELD_BOUNDS[first % len(HELD_BOUNDS)], f"An input of shape {words(name)}."
+        yield Between(f"shape-{name}", (x, low, high), text, _SHAPE_RULES, held)
 
 
 def _middle(dtype: DType) -> tuple[Array, Array]:
@@ -110,48 +93,57 @@ def _middle(dtype: DType) -> tuple[Array, Array]:
     return np.array(10, held), np.array(100, held)
 
 
-def _beside_the_bounds(dtype: DType) -> Trial:
+def _beside_the_bounds(dtype: DType) -> Between:
     """Neighbours of positive bounds follow each other in their bits, of floats as of integers."""
     low, high = _middle(dtype)
     raw = np.dtype(f"u{low.dtype.itemsize}")
     steps = np.arange(-2, 3).astype(raw)
     x = np.concatenate([bound.view(raw) + steps for bound in (low, high)]).view(low.dtype)
-    return _trial("beside-the-bounds", (x, low, high), "The bounds themselves and their nearest neighbours.")
+    return Between("beside-the-bounds", (x, low, high), "The bounds themselves and their nearest neighbours.")
 
 
-def _signalling(dtype: DType) -> Iterator[Trial]:
+def _signalling(dtype: DType) -> Iterator[Between]:
     values = special_values(dtype, signalling=True)
     signalling = values["signalling-nan"]
     x = np.stack([values["one"], signalling, values["negative-signalling-nan"], values["minus-zero"]])
     for low, high in (("minus-one", "one"), ("one", "minus-one"), ("quiet-nan", "zero")):
-        text = f"A signalling NaN between {_words(low)} and {_words(high)} stays as it is."
-        yield _trial(f"signalling-from-{low}-to-{high}", (x, values[low], values[high]), text, ("D-CLIP-1",))
+        text = f"A signalling NaN between {words(low)} and {words(high)} stays as it is."
+        yield Between(f"signalling-from-{low}-to-{high}", (x, values[low], values[high]), text, ("D-CLIP-1",))
     quiet = special_vector(dtype)
     text = "A signalling NaN does not bound."
-    yield _trial("signalling-min", (quiet, signalling, values["one"]), text)
-    yield _trial("signalling-max", (quiet, values["minus-one"], signalling), text)
+    yield Between("signalling-min", (quiet, signalling, values["one"]), text)
+    yield Between("signalling-max", (quiet, values["minus-one"], signalling), text)
 
 
-def _large() -> Trial:
+def _large() -> Between:
     """Neighbours from 1 up; the bounds cut off a tenth at either end."""
-    many = distinct_floats(np.random.default_rng(_MANY), DType.FLOAT, _MANY)
-    steps = np.array([_MANY // 10, _MANY - _MANY // 10], np.uint32)
+    many = distinct_floats(np.random.default_rng(MANY), DType.FLOAT, MANY)
+    steps = np.array([MANY // 10, MANY - MANY // 10], np.uint32)
     low, high = (np.float32(1).view(np.uint32) + steps).view(np.float32).reshape(2, 1)
     nan = special_values(DType.FLOAT)["nan-with-payload"]
-    x = replaced(many, {(0,): nan, (_MANY // 2,): nan, (_MANY - 1,): nan})
+    x = replaced(many, {(0,): nan, (MANY // 2,): nan, (MANY - 1,): nan})
     text = "A million floats, each another, of which four fifths stay."
-    return _trial("million", (x, low.reshape(()), high.reshape(())), text)
+    return Between("million", (x, low.reshape(()), high.reshape(())), text)
 
 
-def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:
+def _random(dtype: DType, random: Random) -> Iterator[Between]:
     shapes = list(SHAPES.values())
     for number in range(_RANDOM):
         shape = shapes[int(random.integers(0, len(shapes)))]
         make = random_bits if number % 2 else random_numbers
         low, high = make(random, dtype, (2, 1))
         operands = make(random, dtype, shape), low.reshape(()), high.reshape(())
-        held = _HELD[number // 2 % len(_HELD)]
-        yield _trial(f"random-{number}", operands, "Random elements and bounds.", held=held)
+        held = HELD_BOUNDS[number // 2 % len(HELD_BOUNDS)]
+        yield Between(f"random-{number}", operands, "Random elements and bounds.", held=held)
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Elements and bounds of all kinds, any of them constant but the input."""
+    x = drawn_array(draw, dtype, drawn_shape(draw), signalling=True)
+    low, high = drawn_array(draw, dtype, (2,), signalling=True).reshape(2, 1)
+    operands = x, low.reshape(()), high.reshape(())
+    text = "Drawn elements and bounds."
+    return _trial(Between("drawn", operands, text, held=choice(draw, HELD_BOUNDS)))
 
 
 def clauses(inputs: Mapping[str, Array], _attributes: Mapping[str, Any]) -> tuple[Clause, ...]:

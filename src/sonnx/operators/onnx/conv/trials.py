@@ -9,18 +9,23 @@ import numpy as np
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.operators.onnx.conv.auto_pad import SAME_LOWER, SAME_UPPER, resolve
+from sonnx.operators.onnx.conv.geometry import SPATIAL
 from sonnx.operators.onnx.conv.meaning import sliding
 from sonnx.operators.shared.convolution_trials import (
     Rulings,
     Sum,
     convolution_clauses,
+    drawn_elements,
+    drawn_slide,
     element,
     ordered_terms,
     random_axis,
     random_elements,
     sums,
 )
+from sonnx.operators.shared.draws import Draw, choice
 from sonnx.operators.shared.special_values import (
+    NOTHING,
     Random,
     Shape,
     random_numbers,
@@ -291,6 +296,28 @@ def _random(number: int, dtype: DType, random: Random) -> Trial:
         random_elements(random, dtype, shape, number) for shape in (geometry.X, geometry.W, geometry.W[:1])
     )
     return _trial(geometry, X, W, B if random.integers(0, 4) else None, "A random convolution.")
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Any geometry, depthwise or not, with a bias or without; elements of all kinds."""
+    X, W, (down, along) = drawn_slide(draw, SPATIAL)
+    depthwise, bias = (bool(draw.integer(0, 1)) for _ in range(2))
+    depthwise &= X[1] > 0
+    geometry = _Geometry(
+        "drawn",
+        X,
+        (X[1], 1, *W[2:]) if depthwise else W,
+        (down.begin, along.begin, down.end, along.end),
+        (down.stride, along.stride),
+        (down.dilation, along.dilation),
+        depthwise,
+        shows=("D-CONV-1", "D-CONV-6"),
+    )
+    elements = drawn_elements(draw, dtype, X, geometry.W, *[geometry.W[:1]] * bias)
+    names = ("X", "W", "B")[: len(elements)]
+    held = choice(draw, (NOTHING, frozenset(names[1:]), frozenset({"W"}), frozenset(names[2:])))
+    trial = _trial(geometry, elements[0], elements[1], elements[2] if bias else None, "A drawn convolution.")
+    return replace(trial, constants=held)
 
 
 def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Clause, ...]:

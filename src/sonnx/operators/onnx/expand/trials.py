@@ -9,6 +9,7 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.operators.onnx.broadcast.shapes import equal_ranks
 from sonnx.operators.onnx.expand.meaning import meaning
+from sonnx.operators.shared.draws import Draw, drawn_array, drawn_shape
 from sonnx.operators.shared.predicates import MOST_AXES
 from sonnx.operators.shared.special_values import (
     Shape,
@@ -103,6 +104,21 @@ def _some_ones(random: np.random.Generator, target: Shape) -> Shape:
     """A shape that broadcasts to another: the first sizes may be missing, others may be 1."""
     last = target[int(random.integers(0, len(target) + 1)) :]
     return tuple(1 if random.integers(0, 3) == 0 else size for size in last)
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Elements of all kinds; both shapes are parts of that of the output."""
+    target = drawn_shape(draw)
+    given, asked = (_drawn_part(draw, target) for _ in range(2))
+    text = f"Drawn elements: {list(given)} with {list(asked)}."
+    return _trial("drawn", drawn_array(draw, dtype, given, signalling=True), asked, _RULES, text)
+
+
+def _drawn_part(draw: Draw, target: Shape) -> Shape:
+    """A shape that broadcasts to another; sizes 0 stand in both."""
+    most = target.index(0) if 0 in target else len(target)
+    last = target[draw.integer(0, most) :]
+    return tuple(1 if size and draw.integer(0, 2) == 2 else size for size in last)
 
 
 def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Clause, ...]:

@@ -8,7 +8,10 @@ import numpy as np
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.operators.onnx.where.meaning import meaning
+from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_from, drawn_shape
 from sonnx.operators.shared.special_values import (
+    MANY,
+    NOTHING,
     SHAPES,
     Shape,
     distinct_floats,
@@ -26,16 +29,15 @@ from sonnx.operators.shared.trials import Clause, Trial
 
 _RULES = ("where.R1", "where.R3", "where.condition.D1", "where.output.D1", "D-WHERE-1")
 _SHAPE_RULES = ("where.R2", "where.R4", "where.output.C1", "D-WHERE-1")
-_NOTHING: frozenset[str] = frozenset()
 # Operands that a model may hold itself; something is left to be an input.
 _HELD = (
-    *(_NOTHING, frozenset({"X"}), frozenset({"Y"}), frozenset({"condition"})),
+    *(NOTHING, frozenset({"X"}), frozenset({"Y"}), frozenset({"condition"})),
     *(frozenset({"X", "Y"}), frozenset({"condition", "X"}), frozenset({"condition", "Y"})),
 )
 _RANDOM = 40
-_MANY = 1_000_003
 # Every byte but 0 is true.
 _BYTES = (0, 1, 2, 127, 128, 254, 255)
+_TRUTHS = _BYTES[:2]
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
@@ -62,9 +64,9 @@ def _special_values(dtype: DType) -> Iterator[Trial]:
         same, words = filled(value, every.shape), name.replace("-", " ").capitalize()
         shows = (*_RULES, "D-WHERE-2", "D-ALL-4")
         text = f"{words} is chosen from X beside every special value."
-        yield _trial(f"{name}-from-x", (true, same, every), shows, text, _NOTHING)
+        yield _trial(f"{name}-from-x", (true, same, every), shows, text, NOTHING)
         text = f"{words} is chosen from Y beside every special value."
-        yield _trial(f"{name}-from-y", (~true, every, same), shows, text, _NOTHING)
+        yield _trial(f"{name}-from-y", (~true, every, same), shows, text, NOTHING)
         text = f"{words} in turns with every special value."
         turns = spread(np.array([True, False]), every.shape)
         yield _trial(f"{name}-in-turns", (turns, same, every), shows, text, frozenset({"X"}))
@@ -88,9 +90,9 @@ def _conditions(dtype: DType) -> Iterator[Trial]:
             yield _trial(f"condition-{name}-{number}", (condition, X, Y), ("D-WHERE-2",), text, held)
     condition = spread(np.array(_BYTES, np.uint8), X.shape).view(np.bool_)
     text = "A condition of bytes other than 0 and 1."
-    yield _trial("condition-of-many-bytes", (condition, X, Y), ("D-WHERE-1",), text, _NOTHING)
+    yield _trial("condition-of-many-bytes", (condition, X, Y), ("D-WHERE-1",), text, NOTHING)
     turns = spread(np.array([True, False]), X.shape)
-    yield _trial("equal-operands", (turns, X, X), ("D-WHERE-2",), "X and Y hold the same.", _NOTHING)
+    yield _trial("equal-operands", (turns, X, X), ("D-WHERE-2",), "X and Y hold the same.", NOTHING)
 
 
 def _shapes(dtype: DType) -> Iterator[Trial]:
@@ -105,11 +107,11 @@ def _shapes(dtype: DType) -> Iterator[Trial]:
 
 
 def _large() -> Trial:
-    random = np.random.default_rng(_MANY)
-    X, Y = distinct_floats(random, DType.FLOAT, 2 * _MANY).reshape(2, _MANY)
-    condition = np.asarray(random.integers(0, 2, _MANY), np.bool_)
+    random = np.random.default_rng(MANY)
+    X, Y = distinct_floats(random, DType.FLOAT, 2 * MANY).reshape(2, MANY)
+    condition = np.asarray(random.integers(0, 2, MANY), np.bool_)
     text = "Two million floats, each another, of which one million are chosen."
-    return _trial("million", (condition, X, Y), ("D-WHERE-2",), text, _NOTHING)
+    return _trial("million", (condition, X, Y), ("D-WHERE-2",), text, NOTHING)
 
 
 def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:
@@ -120,6 +122,16 @@ def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:
         X, Y = (random_bits(random, dtype, shape, signalling=True) for _ in range(2))
         held = _HELD[number % len(_HELD)]
         yield _trial(f"random-{number}", (condition, X, Y), ("D-WHERE-2",), "Random elements.", held)
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Elements of all kinds; in one of four trials bytes other than 0 and 1 are true as well."""
+    shape = drawn_shape(draw)
+    truths = np.array(choice(draw, (_TRUTHS, _TRUTHS, _TRUTHS, _BYTES)), np.uint8)
+    condition = drawn_from(draw, truths, shape).view(np.bool_)
+    X, Y = (drawn_array(draw, dtype, shape, signalling=True) for _ in range(2))
+    held = choice(draw, _HELD)
+    return _trial("drawn", (condition, X, Y), ("D-WHERE-2",), "A drawn choice of drawn elements.", held)
 
 
 def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Clause, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
+from sonnx.operators.shared.draws import Draw, drawn_array, drawn_shape
 from sonnx.operators.shared.predicates import MOST_AXES
 from sonnx.operators.shared.special_values import (
     Shape,
@@ -81,6 +82,14 @@ def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:
         place = int(random.integers(0, len(sizes) + 1))
         operand = random_bits(random, dtype, sizes[place:], signalling=True)
         yield _trial(f"random-{number}", operand, sizes[:place], _RULES, "Random elements and sizes.")
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Elements of all kinds; some sizes of a shape are new, none is the simplest."""
+    sizes = drawn_shape(draw)
+    place = draw.integer(0, len(sizes))
+    operand = drawn_array(draw, dtype, sizes[place:], signalling=True)
+    return _trial("drawn", operand, sizes[:place], _RULES, "Drawn elements and sizes.")
 
 
 def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Clause, ...]:

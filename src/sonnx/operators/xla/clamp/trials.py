@@ -1,14 +1,20 @@
 """Trials of Clamp: special values between all bounds, scalars and arrays; and the clauses for an element."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
+from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_shape
 from sonnx.operators.shared.special_values import (
+    HELD_BOUNDS,
+    MANY,
     SHAPES,
+    Between,
+    Random,
+    between_bounds,
     bounds,
     distinct_floats,
     everywhere,
@@ -23,50 +29,31 @@ from sonnx.operators.shared.special_values import (
 )
 from sonnx.operators.shared.trials import Clause, Trial
 
-_NOTHING: frozenset[str] = frozenset()
-_BOUNDS = frozenset({"min", "max"})
-_HELD = (_NOTHING, _BOUNDS, frozenset({"min"}), frozenset({"max"}))
 _TYPE_RULES = ("xla.clamp.operand.D1", "xla.clamp.min.D1", "xla.clamp.max.D1", "xla.clamp.output.D2")
 _SHAPE_RULES = ("xla.clamp.min.D2", "xla.clamp.max.D2", "xla.clamp.output.D1")
 _RANDOM = 32
-_MANY = 1_000_003
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
     """Scalar bounds in pairs, arrays of bounds, shapes, a large one; random ones."""
-    yield from _pairs(dtype)
+    yield from map(_trial, _between(dtype, np.random.default_rng(seed)))
+
+
+def _between(dtype: DType, random: Random) -> Iterator[Between]:
+    yield from between_bounds(dtype, *_TYPE_RULES)
     yield from _triples(dtype)
     yield from _shapes(dtype)
     if dtype is DType.FLOAT:
         yield _large()
-    yield from _random(dtype, np.random.default_rng(seed))
+    yield from _random(dtype, random)
 
 
-def _trial(
-    name: str,
-    operands: tuple[Array, Array, Array],
-    text: str,
-    shows: Iterable[str] = (),
-    held: frozenset[str] = _NOTHING,
-) -> Trial:
-    inputs = dict(zip(("operand", "min", "max"), operands, strict=True))
-    small = any(is_subnormal(operand).any() for operand in operands)
-    rulings = ("D-XLA-1", "D-ALL-4") if small else ("D-XLA-1",)
-    return Trial(name, inputs, (*shows, *rulings), text, constants=held)
+def _trial(each: Between) -> Trial:
+    small = any(is_subnormal(operand).any() for operand in each.operands)
+    return each.trial("operand", *(("D-XLA-1", "D-ALL-4") if small else ("D-XLA-1",)))
 
 
-def _pairs(dtype: DType) -> Iterator[Trial]:
-    x = special_vector(dtype)
-    for low_name, low in bounds(dtype).items():
-        for high_name, high in bounds(dtype).items():
-            between = f"between {low_name.replace('-', ' ')} and {high_name.replace('-', ' ')}"
-            name = f"from-{low_name}-to-{high_name}"
-            yield _trial(name, (x, low, high), f"Special values {between}.", _TYPE_RULES)
-            text = f"Special values {between}, bounds constant."
-            yield _trial(f"{name}-constant", (x, low, high), text, held=_BOUNDS)
-
-
-def _triples(dtype: DType) -> Iterator[Trial]:
+def _triples(dtype: DType) -> Iterator[Between]:
     """Arrays of bounds: each special value between all pairs, and as each bound of all others."""
     several = np.stack(list(bounds(dtype).values()))
     lows, highs = (part.reshape(-1) for part in np.meshgrid(several, several, indexing="ij"))
@@ -75,14 +62,14 @@ def _triples(dtype: DType) -> Iterator[Trial]:
     for name, value in special_values(dtype).items():
         words = name.replace("-", " ").capitalize()
         operands = filled(value, lows.shape), lows, highs
-        yield _trial(f"{name}-between-arrays", operands, f"{words} between all pairs.", _SHAPE_RULES)
+        yield Between(f"{name}-between-arrays", operands, f"{words} between all pairs.", _SHAPE_RULES)
         same = filled(value, every.shape)
-        yield _trial(f"{name}-as-min", (every, same, backwards), f"{words} as min of all.", _SHAPE_RULES)
-        yield _trial(f"{name}-as-max", (every, backwards, same), f"{words} as max of all.", _SHAPE_RULES)
-        yield _trial(f"{name}-as-both", (every, value, value), f"{words} as both bounds.", _SHAPE_RULES)
+        yield Between(f"{name}-as-min", (every, same, backwards), f"{words} as min of all.", _SHAPE_RULES)
+        yield Between(f"{name}-as-max", (every, backwards, same), f"{words} as max of all.", _SHAPE_RULES)
+        yield Between(f"{name}-as-both", (every, value, value), f"{words} as both bounds.", _SHAPE_RULES)
 
 
-def _shapes(dtype: DType) -> Iterator[Trial]:
+def _shapes(dtype: DType) -> Iterator[Between]:
     every = special_vector(dtype)
     for first, (name, shape) in enumerate(SHAPES.items()):
         x, low, high = (spread(every, shape, first + shift) for shift in (0, 2, 5))
@@ -95,30 +82,39 @@ def _shapes(dtype: DType) -> Iterator[Trial]:
         }
         for number, (kind, pair) in enumerate(kinds.items()):
             text = f"An operand of shape {name.replace('-', ' ')}, {kind.replace('-', ' ')}."
-            held = _HELD[number]
-            yield _trial(f"shape-{name}-{kind}", (x, *pair), text, _SHAPE_RULES, held)
+            held = HELD_BOUNDS[number]
+            yield Between(f"shape-{name}-{kind}", (x, *pair), text, _SHAPE_RULES, held)
 
 
-def _large() -> Trial:
+def _large() -> Between:
     """About a quarter of the operand lies below its own bound, and as much above."""
-    random = np.random.default_rng(_MANY)
-    x = distinct_floats(random, DType.FLOAT, _MANY)
-    shifts = random.integers(-3 * _MANY, _MANY, (2, _MANY))
+    random = np.random.default_rng(MANY)
+    x = distinct_floats(random, DType.FLOAT, MANY)
+    shifts = random.integers(-3 * MANY, MANY, (2, MANY))
     raw = x.view(np.uint32)
     low, high = ((raw + sign * shift).astype(np.uint32) for sign, shift in zip((1, -1), shifts, strict=True))
     text = "A million floats, each another, with bounds of their own."
-    return _trial("million", (x, low.view(np.float32), high.view(np.float32)), text)
+    return Between("million", (x, low.view(np.float32), high.view(np.float32)), text)
 
 
-def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:
+def _random(dtype: DType, random: Random) -> Iterator[Between]:
     shapes = list(SHAPES.values())
     for number in range(_RANDOM):
         shape = shapes[int(random.integers(0, len(shapes)))]
         make = random_bits if number % 2 or dtype is DType.BOOL else random_numbers
         low, high = (shape if random.integers(0, 2) else () for _ in range(2))
         x, least, most = (make(random, dtype, each) for each in (shape, low, high))
-        held = _HELD[number // 2 % len(_HELD)]
-        yield _trial(f"random-{number}", (x, least, most), "Random elements and bounds.", held=held)
+        held = HELD_BOUNDS[number // 2 % len(HELD_BOUNDS)]
+        yield Between(f"random-{number}", (x, least, most), "Random elements and bounds.", held=held)
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Elements of all kinds; each bound a scalar or an array."""
+    shape = drawn_shape(draw)
+    low, high = (choice(draw, ((), shape)) for _ in range(2))
+    x, least, most = (drawn_array(draw, dtype, each) for each in (shape, low, high))
+    text = "Drawn elements and bounds."
+    return _trial(Between("drawn", (x, least, most), text, held=choice(draw, HELD_BOUNDS)))
 
 
 def clauses(inputs: Mapping[str, Array], _attributes: Mapping[str, Any]) -> tuple[Clause, ...]:

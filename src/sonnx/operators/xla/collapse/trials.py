@@ -7,6 +7,7 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
+from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_shape
 from sonnx.operators.shared.predicates import MOST_AXES
 from sonnx.operators.shared.special_values import (
     Shape,
@@ -79,6 +80,14 @@ def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:
         operand = random_bits(random, dtype, shape, signalling=True)
         run = runs[int(random.integers(0, len(runs)))]
         yield _trial(f"random-{number}", operand, run, _RULES, "Random elements and sizes.")
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Elements of all kinds, and any run of dimensions."""
+    shape = drawn_shape(draw, least=1)
+    run = choice(draw, _runs(len(shape)))
+    operand = drawn_array(draw, dtype, shape, signalling=True)
+    return _trial("drawn", operand, run, _RULES, "Drawn elements and dimensions.")
 
 
 def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Clause, ...]:

@@ -7,7 +7,9 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
+from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_shape
 from sonnx.operators.shared.special_values import (
+    NOTHING,
     Shape,
     distinct_floats,
     everywhere,
@@ -27,6 +29,7 @@ _RULES = (
 _ONE = (f"{_OPERANDS}.D1", *_RULES)
 _VECTORS = (f"{_OPERANDS}.D4", *_RULES)
 _RANDOM = 24
+_MOST_DRAWN = 4
 # The shapes of the operands, the dimension, and what is at its edge.
 _SIZES: Mapping[str, tuple[Sequence[Shape], int, tuple[str, ...]]] = {
     "one-operand": ([(3, 2)], 0, _ONE),
@@ -81,7 +84,7 @@ def _trial(
     dimension: int,
     shows: tuple[str, ...],
     text: str,
-    held: frozenset[str] = frozenset(),
+    held: frozenset[str] = NOTHING,
 ) -> Trial:
     inputs = {f"operands{m}": operand for m, operand in enumerate(operands)}
     return Trial(name, inputs, shows, text, {"dimension": dimension}, held)
@@ -98,6 +101,17 @@ def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:
 
 def _with(sizes: Sequence[int], dimension: int, size: int) -> Shape:
     return (*sizes[:dimension], size, *sizes[dimension + 1 :])
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Elements of all kinds in one to four operands, of which all but the first may be constants."""
+    first = drawn_shape(draw, least=1)
+    dimension = draw.integer(0, len(first) - 1)
+    more = range(draw.integer(0, _MOST_DRAWN - 1))
+    shapes = [first, *(_with(first, dimension, draw.integer(0, first[dimension])) for _ in more)]
+    held = choice(draw, (NOTHING, frozenset(f"operands{m + 1}" for m in more)))
+    arrays = [drawn_array(draw, dtype, shape, signalling=True) for shape in shapes]
+    return _trial("drawn", arrays, dimension, _RULES, "Drawn elements and sizes.", held)
 
 
 def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Clause, ...]:

@@ -1,6 +1,7 @@
 """Trials of Conv: SAME and VALID on many shapes, special values, sums; and the clauses for an element."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,24 @@ from sonnx.numeric.arrays import Array
 from sonnx.operators.shared.convolution_trials import (
     Rulings,
     convolution_clauses,
+    drawn_elements,
+    drawn_slide,
     random_axis,
     random_elements,
 )
+from sonnx.operators.shared.draws import Draw, choice
 from sonnx.operators.shared.special_values import Random, Shape
 from sonnx.operators.shared.trials import Clause, Trial
 from sonnx.operators.xla.conv.meaning import general_attributes
 from sonnx.operators.xla.conv_with_general_padding.geometry import LEADING, SAME, VALID
 from sonnx.operators.xla.conv_with_general_padding.meaning import sliding
-from sonnx.operators.xla.conv_with_general_padding.trials import twice, value_trials, whole_operands
+from sonnx.operators.xla.conv_with_general_padding.trials import (
+    DRAWN_HELD,
+    MOST_SPATIAL,
+    twice,
+    value_trials,
+    whole_operands,
+)
 
 _NAME = "xla.conv"
 _RULINGS = Rulings(zeros="D-XLA-5", padding="D-XLA-4", places="D-XLA-5", order="D-XLA-5")
@@ -109,6 +119,16 @@ def _random(number: int, dtype: DType, random: Random) -> Trial:
     padding = (SAME, VALID)[number // 4 % 2]
     shows = ("D-XLA-4", "D-XLA-5")
     return _trial(f"random-{number}", (lhs, rhs), strides, padding, shows, "A random convolution.")
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Any strides and both words, of up to two spatial dimensions; elements of all kinds."""
+    lhs, rhs, axes = drawn_slide(draw, draw.integer(0, MOST_SPATIAL))
+    first, second = drawn_elements(draw, dtype, lhs, rhs)
+    strides = tuple(axis.stride for axis in axes)
+    padding, shows = choice(draw, (VALID, SAME)), ("D-XLA-4", "D-XLA-5")
+    trial = _trial("drawn", (first, second), strides, padding, shows, "A drawn convolution.")
+    return replace(trial, constants=choice(draw, DRAWN_HELD))
 
 
 def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Clause, ...]:

@@ -13,12 +13,16 @@ from sonnx.operators.shared.convolution_trials import (
     Rulings,
     Sum,
     convolution_clauses,
+    drawn_elements,
+    drawn_slide,
     ordered_terms,
     random_axis,
     random_elements,
     sums,
 )
+from sonnx.operators.shared.draws import Draw, choice
 from sonnx.operators.shared.special_values import (
+    NOTHING,
     Random,
     Shape,
     random_numbers,
@@ -36,6 +40,8 @@ Make = Callable[[str, Array, Array, bool, str], Trial]
 _NAME = "xla.conv_with_general_padding"
 _RULINGS = Rulings(zeros="D-XLA-5", padding="D-XLA-5", places="D-XLA-5", order="D-XLA-5")
 _RANDOM = 24
+MOST_SPATIAL = 2
+DRAWN_HELD = (NOTHING, frozenset({"rhs"}), frozenset({"lhs"}))
 _LARGE = (1, 8, 120, 110), (8, 8, 3, 3)
 
 
@@ -198,6 +204,25 @@ def _random(number: int, dtype: DType, random: Random) -> Trial:
     )
     lhs, rhs = (random_elements(random, dtype, shape, number) for shape in (geometry.lhs, geometry.rhs))
     return _trial(geometry, lhs, rhs, "A random convolution.")
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Any geometry of up to two spatial dimensions; elements of all kinds."""
+    lhs, rhs, axes = drawn_slide(draw, draw.integer(0, MOST_SPATIAL))
+    geometry = _Geometry(
+        "drawn",
+        lhs,
+        rhs,
+        # Up to two elements are removed at either end.
+        tuple((axis.begin - draw.integer(0, 2), axis.end - draw.integer(0, 2)) for axis in axes),
+        tuple(axis.stride for axis in axes),
+        tuple(draw.integer(1, 3) for _ in axes),
+        tuple(axis.dilation for axis in axes),
+        shows=("D-XLA-5",),
+    )
+    first, second = drawn_elements(draw, dtype, lhs, rhs)
+    trial = _trial(geometry, first, second, "A drawn convolution.")
+    return replace(trial, constants=choice(draw, DRAWN_HELD))
 
 
 # --- what both XLA convolutions try ------------------------------------------------------------------------

@@ -6,6 +6,7 @@ middles between its numbers, and where these grow sparse.
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.convert import PART, convert
 from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS, nearest_bits
+from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_from, drawn_shape, simple_values
 from sonnx.operators.shared.special_values import (
+    MANY,
     SHAPES,
     everywhere,
     is_infinite,
@@ -47,7 +50,6 @@ _SOME_SHAPES = (
     ),
 )
 _RANDOM = 4
-_MANY = 1_000_003
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
@@ -68,7 +70,7 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
         text = f"An operand of shape {shape.replace('-', ' ')} to pred."
         yield _trial(f"shape-{shape}", operand, DType.BOOL, text)
     if dtype is DType.FLOAT:
-        halves = np.random.default_rng(_MANY).permutation(_MANY).astype(np.float32) + np.float32(0.5)
+        halves = np.random.default_rng(MANY).permutation(MANY).astype(np.float32) + np.float32(0.5)
         text = "A million floats, each half-way between other integers."
         yield _trial("million-to-s32", halves, DType.INT32, text)
 
@@ -97,6 +99,23 @@ def _random(dtype: DType, target: DType, random: np.random.Generator) -> Iterato
         )
         name = f"random-{number}-to-{XLA_NAMES[target]}"
         yield _trial(name, operand, target, f"Random elements to {XLA_NAMES[target]}.")
+
+
+def drawn(draw: Draw, dtype: DType) -> Trial:
+    """Elements of all kinds, or those beside the edges of any new type."""
+    target = choice(draw, targets(dtype))
+    shape = drawn_shape(draw)
+    if draw.integer(0, 1):
+        operand = drawn_from(draw, _drawn_edges(dtype, target), shape)
+    else:
+        operand = drawn_array(draw, dtype, shape, signalling=target is dtype)
+    return _trial("drawn", operand, target, f"Drawn elements to {XLA_NAMES[target]}.")
+
+
+@lru_cache
+def _drawn_edges(source: DType, target: DType) -> Array:
+    """A zero, which is the simplest, and the elements beside the edges."""
+    return np.concatenate([simple_values(source)[:1], _beside(source, target)])
 
 
 # --- edges -------------------------------------------------------------------------------------------------

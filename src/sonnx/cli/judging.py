@@ -1,0 +1,145 @@
+"""What `sonnx conformance` does. Nothing that a runtime says is printed raw."""
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from sonnx.cli.terminal import CONFORMS, FINDINGS, INTERRUPTED, UNREADABLE, fail, say
+from sonnx.conformance.cells import DEFAULT_EXAMPLES, Plan
+from sonnx.conformance.judge import Sums
+from sonnx.conformance.reporting.folder import require_replaceable, write_report
+from sonnx.conformance.reporting.text import report_text
+from sonnx.conformance.result import Cell, Report
+from sonnx.conformance.running import Watch, judged
+from sonnx.conformance.runtimes.runtime import UnavailableError
+from sonnx.conformance.spreading import Spread, SpreadError, over_dask, over_processes
+from sonnx.conformance.subjects import units
+
+# With a time limit, the search ends by that alone.
+_NO_END = 10**9
+_WHOLE = re.compile(r"-?\d{1,9}")
+_TRUTHS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class ConformanceOptions:
+    """What `sonnx conformance` was asked for."""
+
+    runtime: str
+    told: Mapping[str, Any]
+    operators: Sequence[str]
+    types: Sequence[str]
+    sums: Sums
+    seed: int
+    examples: int | None
+    seconds: float | None
+    timeout: float
+    memory: int
+    jobs: int | None
+    dask: str | None
+    report: Path | None
+
+
+def told(pairs: Sequence[str]) -> dict[str, Any]:
+    """The options of a runtime from `NAME=VALUE`: whole numbers, true and false, or text."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not (equals and name.isidentifier()):
+            raise ValueError(f"{pair!r} is not of the form NAME=VALUE")
+        if name in found:
+            raise ValueError(f"the option {name} is given twice")
+        number = int(value) if _WHOLE.fullmatch(value) else value
+        found[name] = _TRUTHS.get(value, number)
+    return found
+
+
+def conformance_asked(options: ConformanceOptions) -> int:
+    """Judge a runtime, print the summary and write the report."""
+    for name in ("SIGTERM", "SIGHUP"):  # whoever ends this process means the runtimes as well
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _ended)
+    try:
+        chosen = units(options.operators, options.types)
+        if options.report is not None:
+            require_replaceable(options.report)
+        jobs = min(options.jobs or os.cpu_count() or 1, len(chosen))
+        spread = over_dask(options.dask) if options.dask else over_processes(jobs)
+        with _watched(len(chosen)) as watch:
+            report = judged(_plan(options, len(chosen), spread), chosen, spread, watch)
+        if options.report is not None:
+            write_report(options.report, report)
+    except (UnavailableError, SpreadError, ValueError) as error:
+        return fail(str(error))
+    except OSError as error:
+        return fail(f"{error.filename or options.report}: {error.strerror}")
+    colours = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    say(report_text(report, colours=colours))
+    if options.report is not None:
+        say(f"report: {options.report / 'report.html'}")
+    return _code(report)
+
+
+def _code(report: Report) -> int:
+    if report.partial:
+        return INTERRUPTED
+    return {"conforms": CONFORMS, "unsupported": UNREADABLE}.get(report.verdict, FINDINGS)
+
+
+def _ended(number: int, _: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+def _plan(options: ConformanceOptions, number: int, spread: Spread) -> Plan:
+    """Share the time of the search among all units; without a limit, every unit draws so many examples."""
+    seconds = options.seconds
+    share = None if seconds is None else seconds * min(spread.width, number) / number
+    examples = options.examples
+    if examples is None:
+        examples = DEFAULT_EXAMPLES if seconds is None else _NO_END
+    return Plan(
+        options.runtime,
+        options.told,
+        options.sums,
+        options.seed,
+        0 if seconds == 0 else examples,
+        share,
+        options.timeout,
+        options.memory,
+    )
+
+
+@contextmanager
+def _watched(number: int) -> Iterator[Watch]:
+    """A bar with the rate and the time left, where somebody looks."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("judging", total=number, rate="")
+        cases = 0
+
+        def advance(done: int, total: int, cell: Cell) -> None:
+            nonlocal cases
+            cases += len(cell.cases) + cell.searched
+            elapsed = progress.tasks[task].elapsed or 0
+            rate = f"{cases / elapsed:,.0f} cases/s" if elapsed else ""
+            shown = f"judging {cell.operator} {cell.dtype}"
+            progress.update(task, completed=done, total=total, description=shown, rate=rate)
+
+        yield advance

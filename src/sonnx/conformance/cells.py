@@ -1,0 +1,210 @@
+"""Judges a runtime on one operator and type: vectors first, then a search, then the smallest examples."""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sonnx.conformance.campaign import Outcome, compared, key, outcome, outcomes, twin
+from sonnx.conformance.judge import Sums
+from sonnx.conformance.reduction import reduced
+from sonnx.conformance.result import CaseVerdict, Cell, Departure, Key, RuleVerdict, Stop, Verdict
+from sonnx.conformance.runtimes.child import DEFAULT_MEMORY, DEFAULT_SECONDS, Child
+from sonnx.conformance.runtimes.question import question
+from sonnx.conformance.search import searched
+from sonnx.conformance.subjects import Subject, subject_named
+from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
+from sonnx.operators.shared.trials import Trial
+
+# Every try to make a crash smaller costs a process.
+_TRIES_OF_CRASHES = 40
+_TRIES = 400
+# Elements of all operands that are few enough for anybody.
+_FEW = 4
+# So many other vectors are made small where the first one stays larger.
+_OTHERS = 4
+# Each costs a process, or the time that an answer may take: a runtime that always crashes is not asked on.
+_MOST_CRASHES = 25
+DEFAULT_EXAMPLES = 100
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a runtime is judged; `runtime` and `options` are those of `named`.
+
+    `examples` is how many cases the search draws for each operator and type, `seconds` how long it may take
+    for each, `timeout` how long one answer, `memory` how many bytes the runtime may take for it.
+    """
+
+    runtime: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sums: Sums = "free"
+    seed: int = 0
+    examples: int = DEFAULT_EXAMPLES
+    seconds: float | None = None
+    timeout: float = DEFAULT_SECONDS
+    memory: int | None = DEFAULT_MEMORY
+
+
+def _latest() -> deque[Outcome]:
+    return deque(maxlen=_OTHERS)
+
+
+@dataclass
+class _Tally:
+    """What is counted while answers come in."""
+
+    cases: list[CaseVerdict] = field(default_factory=list)
+    rules: defaultdict[str, Counter[Verdict]] = field(default_factory=lambda: defaultdict(Counter))
+    grades: Counter[str] = field(default_factory=Counter)
+    firsts: dict[Key, Outcome] = field(default_factory=dict)
+    others: defaultdict[Key, deque[Outcome]] = field(default_factory=lambda: defaultdict(_latest))
+    shown: Counter[Key] = field(default_factory=Counter)
+    refused: dict[str, tuple[Trial, int]] = field(default_factory=dict)
+
+    @property
+    def crashes(self) -> int:
+        """How many cases have crashed."""
+        return sum(number for each, number in self.shown.items() if each[0] == "crashes")
+
+    def add(self, found: Outcome) -> None:
+        """Count one outcome."""
+        broken = tuple(dict.fromkeys(each.identifier for each in found.differences))
+        self.cases.append(CaseVerdict(found.trial.name, found.verdict, found.said or ", ".join(broken)))
+        for identifier in dict.fromkeys((*found.trial.shows, *broken)):
+            kept = found.verdict == "departs" and identifier not in broken
+            self.rules[identifier]["conforms" if kept else found.verdict] += 1
+        if found.grade:
+            self.grades[found.grade] += 1
+        for each in dict.fromkeys(found.keys):
+            self.firsts.setdefault(each, found)
+            self.others[each].append(found)
+            self.shown[each] += 1
+        if found.verdict == "unsupported":
+            trial, number = self.refused.get(found.said, (found.trial, 0))
+            self.refused[found.said] = trial, number + 1
+
+
+def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType) -> Cell:
+    """Judge one operator, by its identifier, on one type.
+
+    The same plan gives the same cell, unless `seconds` ends the search or the runtime has moods. Raises
+    UnavailableError where the runtime, or what searches, cannot be had.
+    """
+    subject = subject_named(operator)
+    tally, unasked, cases = _Tally(), 0, 0
+    trials = subject.trials(dtype, plan.seed)
+    for found in outcomes(child, subject, dtype, trials, plan.sums, plan.timeout):
+        tally.add(found)
+        if tally.crashes == _MOST_CRASHES:
+            unasked = sum(1 for _ in subject.trials(dtype, plan.seed)) - len(tally.cases)
+            break
+    ask = _asking(child, plan, subject, dtype)
+    if plan.examples and not unasked and any(case.verdict != "unsupported" for case in tally.cases):
+        more = searched(
+            subject,
+            dtype,
+            ask,
+            tally.firsts.keys(),
+            examples=plan.examples,
+            seed=plan.seed,
+            seconds=plan.seconds,
+        )
+        cases = more.cases
+        for found in more.found:
+            for each in found.keys:
+                tally.firsts.setdefault(each, found)
+    return Cell(
+        operator,
+        dtype,
+        tuple(tally.cases),
+        tuple(RuleVerdict(name, dict(counts)) for name, counts in sorted(tally.rules.items())),
+        tuple(_departure(ask, tally, each) for each, found in tally.firsts.items() if found.differences),
+        (*_crashes(ask, tally), *_refusals(tally)),
+        dict(tally.grades),
+        cases,
+        unasked,
+        child.takes_models and subject.asked_otherwise,
+    )
+
+
+def _asking(child: Child, plan: Plan, subject: Subject, dtype: DType) -> Callable[[Trial], Outcome]:
+    """Asks one trial; where the operator sums and operands are constants, its twin as well."""
+
+    def one(trial: Trial) -> Outcome:
+        answer = child.ask(question(subject.operator, trial), plan.timeout)
+        return outcome(subject, dtype, trial, answer, plan.sums)
+
+    def ask(trial: Trial) -> Outcome:
+        found = one(trial)
+        if found.verdict == "conforms" and subject.enclose is not None and trial.constants:
+            return compared(found, one(twin(trial)))
+        return found
+
+    return ask
+
+
+def _departure(ask: Callable[[Trial], Outcome], tally: _Tally, wanted: Key) -> Departure:
+    """One way of departing, by the smallest trial that still shows it."""
+    first = tally.firsts[wanted]
+    found = _smaller(ask, first, wanted)
+    for other in reversed(tally.others[wanted]):  # the last ones are random, and fewer of those may do
+        if _elements(found.trial) > _FEW and other is not first:
+            found = min(found, _smaller(ask, other, wanted), key=lambda each: _elements(each.trial))
+    difference = next(each for each in found.differences if key(each) == wanted)
+    specified = found.subject.specified(found.trial, found.dtype).results(_mode(found))
+    # What contradicts itself has conformed, so it is arrays.
+    against = dict(zip(specified, found.against, strict=True)) if found.against else specified
+    expected = {name: array for name, array in against.items() if not isinstance(array, TensorType)}
+    return Departure(
+        wanted[0],
+        wanted[1],
+        tally.shown[wanted],
+        first.trial.name if tally.shown[wanted] else "search",
+        found.trial,
+        difference,
+        expected,
+        found.outputs,
+        "the same operands as inputs of the model" if found.against else "",
+    )
+
+
+def _smaller(ask: Callable[[Trial], Outcome], start: Outcome, wanted: Key) -> Outcome:
+    place = next(each.place for each in start.differences if key(each) == wanted)
+    small = reduced(start.subject, start.trial, _shows(ask, wanted), tries=_TRIES, place=place)
+    found = ask(small) if small is not start.trial else start
+    # A runtime that says now this, now that may have changed its mind.
+    return found if wanted in found.keys else start
+
+
+def _elements(trial: Trial) -> int:
+    return sum(array.size for array in trial.inputs.values())
+
+
+def _shows(ask: Callable[[Trial], Outcome], wanted: Key) -> Callable[[Trial], bool]:
+    return lambda trial: wanted in ask(trial).keys
+
+
+def _mode(found: Outcome) -> str:
+    return "separate" if found.subject.enclose is not None else ""
+
+
+def _crashes(ask: Callable[[Trial], Outcome], tally: _Tally) -> list[Stop]:
+    stops = []
+    for each, first in tally.firsts.items():
+        if first.verdict != "crashes":
+            continue
+        # To make a hang smaller would be to wait for it again and again.
+        tries = 0 if first.said.startswith("late") else _TRIES_OF_CRASHES
+        small = reduced(first.subject, first.trial, _shows(ask, each), tries=tries)
+        number = tally.shown[each]
+        stops.append(Stop("crashes", first.said, number, first.trial.name if number else "search", small))
+    return stops
+
+
+def _refusals(tally: _Tally) -> list[Stop]:
+    return [
+        Stop("unsupported", said, number, trial.name, trial)
+        for said, (trial, number) in tally.refused.items()
+    ]

@@ -1,0 +1,317 @@
+"""Makes a trial small that departs: cuts axes, simplifies attributes and elements while it still departs.
+
+Axes that belong together, in several operands and in attributes that state their sizes, are cut together: a
+table says which these are. What breaks a rule all the same is not asked.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sonnx.conformance.reduction_forms import FORMS, Form, Indices, Place, at
+from sonnx.conformance.runtimes.question import question
+from sonnx.conformance.subjects import Subject
+from sonnx.model.dtype import INTEGERS, DType
+from sonnx.model.rule import RuleError
+from sonnx.numeric.arrays import Array, held_type, numpy_dtype
+from sonnx.numeric.bits import differing
+from sonnx.numeric.convert import PART
+from sonnx.numeric.rounding import FORMATS, number
+from sonnx.operators.shared.draws import simple_values, whole_values
+from sonnx.operators.shared.trials import Trial
+from sonnx.operators.xla.conv_with_general_padding.geometry import SAME, VALID
+
+_SUFFIX = "-reduced"
+# Larger arrays are not looked through element by element, nor is anything cut into more pieces.
+_FEW = 64
+_PIECES = 16
+# What the numbers of an attribute are where they do nothing.
+_SIMPLEST = {
+    **dict.fromkeys(("strides", "dilations", "window_strides", "lhs_dilation", "rhs_dilation"), 1),
+    **dict.fromkeys(("pads", "padding"), 0),
+}
+
+
+def reduced(
+    subject: Subject,
+    trial: Trial,
+    departs: Callable[[Trial], bool],
+    *,
+    tries: int = 400,
+    place: Place | None = None,
+) -> Trial:
+    """The smallest trial found for which `departs` still is true; it is called `tries` times at most.
+
+    `place` is where an output differs, if that is known: the search begins near it. Where nothing smaller was
+    found, the answer is the trial itself; else its name and its text say that it was reduced.
+    """
+    text = f"{trial.text.removesuffix('.')}, reduced."
+    named = replace(trial, name=trial.name.removesuffix(_SUFFIX) + _SUFFIX, text=text)
+    work = _Work(subject, FORMS[subject.identifier], departs, tries, named)
+    work.seen.add(digest(trial))
+    if place is not None:
+        _jump(work, place)
+    before: Trial | None = None
+    while work.trial is not before and work.tries:
+        before = work.trial
+        for step in (_cut_axes, _change, _simplify_attributes, _simplify_elements):
+            step(work)
+    return trial if work.trial is named else work.trial
+
+
+def digest(trial: Trial) -> bytes:
+    """What tells trials apart that a runtime can tell apart."""
+    held = sha256(repr((sorted(trial.constants), sorted(trial.attributes.items()))).encode())
+    for name, array in trial.inputs.items():
+        elements = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
+        held.update(repr((name, array.shape, array.dtype, len(elements))).encode())
+        held.update(elements)
+    return held.digest()
+
+
+# --- steps -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Work:
+    """The smallest trial so far, and how often another one may still be asked."""
+
+    subject: Subject
+    form: Form
+    departs: Callable[[Trial], bool]
+    tries: int
+    trial: Trial
+    seen: set[bytes] = field(default_factory=set)
+
+    def take(self, candidate: Trial) -> bool:
+        """Go on with a trial if it departs; one that was asked before, or breaks a rule, is not asked."""
+        told = digest(candidate)
+        if not self.tries or told in self.seen:
+            return False
+        self.seen.add(told)
+        try:
+            question(self.subject.operator, candidate)
+        except RuleError:
+            return False
+        self.tries -= 1
+        if not self.departs(candidate):
+            return False
+        self.trial = candidate
+        return True
+
+    def keep(self, label: str, indices: Indices) -> bool:
+        """Go on with some indices of an axis, if that departs."""
+        return self.take(self.form.cut(self.trial, label, indices))
+
+    def size(self, label: str) -> int:
+        """The size of an axis."""
+        return self.form.size(self.trial, label)
+
+
+def _jump(work: _Work, place: Place) -> None:
+    """Go to what decides one output element; where that is not enough, to what lies before it."""
+    places = work.form.places(work.trial, place)
+    if any(map(work.take, work.form.near(work.trial, place))):
+        return
+    if work.take(at(work.form, work.trial, places)):
+        return
+    for label, index in places.items():
+        if work.size(label) > 1 and not work.keep(label, [index]):
+            work.keep(label, slice(0, index + 1))
+
+
+def _cut_axes(work: _Work) -> None:
+    for label in work.form.names(work.trial):
+        _trim(work, label, last=True)
+        _trim(work, label, last=False)
+        _thin(work, label)
+
+
+def _trim(work: _Work, label: str, *, last: bool) -> None:
+    """Take away what can be taken away at one end, half of it at first."""
+    step = work.size(label) // 2
+    while step:
+        size = work.size(label)
+        rest = slice(0, size - step) if last else slice(step, size)
+        if not (step < size and work.keep(label, rest)):
+            step //= 2
+
+
+def _thin(work: _Work, label: str) -> None:
+    """Take away pieces from between."""
+    pieces = 2
+    while pieces <= _PIECES:
+        size = work.size(label)
+        for first, last in _pieces(size, pieces):
+            rest = np.r_[0:first, last:size]
+            if len(rest) and work.keep(label, rest):
+                break
+        else:
+            pieces *= 2
+
+
+def _pieces(size: int, count: int) -> Iterator[tuple[int, int]]:
+    """So many parts of about the same size, as far as there is enough of it."""
+    edges = [size * piece // count for piece in range(count + 1)]
+    return ((first, last) for first, last in pairwise(edges) if first < last)
+
+
+def _change(work: _Work) -> None:
+    """Leave out axes and operands, and let the model hold no operand that it need not."""
+    deciding = {operand.name for operand in work.subject.operator.contract.inputs if operand.constant}
+    work.take(replace(work.trial, constants=work.trial.constants & deciding))
+    while any(map(work.take, work.form.others(work.trial))):
+        pass
+
+
+def _simplify_attributes(work: _Work) -> None:
+    """All numbers at once, then each by itself, at once or step by step."""
+    names = [name for name in _SIMPLEST if name in work.trial.attributes]
+    if names:
+        work.take(_with_attributes(work.trial, {name: _simplest(work.trial, name) for name in names}))
+    for name in names:
+        if work.trial.attributes[name] in (SAME, VALID):
+            continue
+        for place, value in enumerate(_numbers(work.trial.attributes[name])):
+            simplest = _SIMPLEST[name]
+            step = 1 if value < simplest else -1
+            for less in dict.fromkeys((simplest, (value + simplest) // 2, value + step)):
+                if value != simplest and work.take(_with_number(work.trial, name, place, less)):
+                    break
+
+
+def _with_attributes(trial: Trial, changed: Mapping[str, Any]) -> Trial:
+    return replace(trial, attributes={**trial.attributes, **changed})
+
+
+def _simplest(trial: Trial, name: str) -> Any:
+    value = trial.attributes[name]
+    if value in (SAME, VALID):
+        return VALID
+    return _shaped(value, [_SIMPLEST[name]] * len(_numbers(value)))
+
+
+def _numbers(value: Any) -> list[int]:
+    """The numbers of a list, or of a list of pairs."""
+    return [int(each) for each in np.reshape(np.asarray(value, np.int64), -1)]
+
+
+def _shaped(like: Any, numbers: Sequence[int]) -> Any:
+    array = np.array(numbers, np.int64).reshape(np.shape(like))
+    return tuple(map(tuple, array.tolist())) if array.ndim > 1 else tuple(array.tolist())
+
+
+def _with_number(trial: Trial, name: str, place: int, number: int) -> Trial:
+    numbers = _numbers(trial.attributes[name])
+    numbers[place] = number
+    return _with_attributes(trial, {name: _shaped(trial.attributes[name], numbers)})
+
+
+# --- elements ----------------------------------------------------------------------------------------------
+
+
+def _simplify_elements(work: _Work) -> None:
+    """All of an array at once, then pieces of it, then element by element."""
+    sizes = {operand.name for operand in work.subject.operator.contract.inputs if operand.constant}
+    for name in [name for name in work.trial.inputs if name not in sizes]:
+        array = work.trial.inputs[name]
+        simple, size = simple_values(held_type(array))[:2], array.size
+        zero = simple[0]
+        # Where there are zeros and ones alone, nothing grows simpler by ones.
+        other_than = [differing(array, np.full_like(array, each), nan="bits") for each in simple]
+        alike = simple if np.logical_and(*other_than).any() else simple[:1]
+        if any(work.take(_with_elements(work.trial, name, slice(0, size), each)) for each in alike):
+            continue
+        for count in (2, 4, 8, _PIECES):
+            for first, last in _pieces(size, count):
+                work.take(_with_elements(work.trial, name, slice(first, last), zero))
+        for place in range(size if size <= _FEW else 0):
+            _simplify_element(work, name, place)
+
+
+def _with_elements(trial: Trial, name: str, places: int | slice, value: Any) -> Trial:
+    array = trial.inputs[name].copy()
+    array.reshape(-1)[places] = value
+    return replace(trial, inputs={**trial.inputs, name: array})
+
+
+def _simplify_element(work: _Work, name: str, place: int) -> None:
+    changed = True
+    while changed:
+        element = work.trial.inputs[name].reshape(-1)[place : place + 1]
+        candidates = _simpler(element, held_type(element))
+        changed = any(work.take(_with_elements(work.trial, name, place, each)) for each in candidates)
+
+
+def _simpler(element: Array, dtype: DType) -> Iterator[Any]:
+    """Simpler elements, the simplest first."""
+    raw = element.reshape(-1).tolist()[0]
+    if dtype is DType.STRING:
+        yield from _shorter_text(raw)
+    elif dtype is DType.BOOL:
+        byte = int(element.view(np.uint8)[0])
+        yield from (np.array([each], np.uint8).view(np.bool_)[0] for each in range(min(byte, 3)))
+    elif dtype in PART:
+        parts = element.view(numpy_dtype(PART[dtype]))
+        for place in range(2):
+            for part in _simpler(parts[place : place + 1], PART[dtype]):
+                yield _with_part(parts, place, part).view(element.dtype)[0]
+    else:
+        whole = whole_values(dtype)
+        known = [each.tobytes() for each in whole]
+        if element.tobytes() in known:
+            yield from whole[: known.index(element.tobytes())]
+            return
+        yield from whole
+        yield from _smaller_integers(raw, dtype) if dtype in INTEGERS else _shorter_floats(element, dtype)
+
+
+def _with_part(parts: Array, place: int, part: Any) -> Array:
+    changed = parts.copy()
+    changed[place] = part
+    return changed
+
+
+def _shorter_text(text: str) -> Iterator[str]:
+    yield from (each for each in ("", "a") if len(each) < len(text))
+    if len(text) > 1:
+        yield from (text[: len(text) // 2], text[len(text) // 2 :], text[:-1])
+    if set(text) - {"a"}:
+        yield "a" * len(text)
+
+
+def _smaller_integers(value: int, dtype: DType) -> Iterator[Any]:
+    """Nearer to 0, in halves or by one; a negative number may also change its sign."""
+    sign, magnitude = (-1, -value) if value < 0 else (1, value)
+    ends = np.iinfo(numpy_dtype(dtype))
+    for each in (abs(value), sign * (magnitude // 2), sign * (magnitude - 1)):
+        if each != value and each <= ends.max:
+            yield np.array(each, numpy_dtype(dtype))
+
+
+def _shorter_floats(element: Array, dtype: DType) -> Iterator[Any]:
+    """Without a sign, near to 1, and with fewer digits; of a NaN, the usual one."""
+    form = FORMATS[dtype]
+    raw = int(element.view(form.held_as)[0])
+    negative, magnitude = bool(raw & form.sign_bit), raw & (form.sign_bit - 1)
+    if negative:
+        yield number(magnitude, dtype, negative=False)
+    if magnitude > form.infinity and magnitude != form.quiet_nan:
+        yield number(form.quiet_nan, dtype, negative=negative)
+    if magnitude >= form.infinity:
+        return
+    digits = form.precision - 1
+    fraction = magnitude & ((1 << digits) - 1)
+    exponent = magnitude >> digits
+    one = form.emax
+    # Whose exponent is 0 already gains nothing from another one.
+    for other in dict.fromkeys((one, (exponent + one) // 2)) if exponent != one else ():
+        yield number(other << digits | fraction, dtype, negative=negative)
+    for kept in (0, 1, 3, 7, 15, 31):
+        short = fraction >> max(digits - kept, 0) << max(digits - kept, 0)
+        if short != fraction:
+            yield number(exponent << digits | short, dtype, negative=negative)

@@ -1,0 +1,137 @@
+"""What all reports say alike: names, places to read more, and every departure once."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal
+
+from sonnx.conformance.result import Cell, Departure, Report, Stop, Verdict
+from sonnx.conformance.subjects import SUBJECTS
+from sonnx.model.dtype import DType
+from sonnx.operators import operator, rules
+from sonnx.report.text import cut, printable, site_page
+
+# A cell of which some cases conform and the others are not supported stands between the two.
+Standing = Literal["crashes", "departs", "unsupported", "partly", "conforms"]
+
+TYPES = tuple(dtype for dtype in DType if dtype is not DType.REAL)
+VERDICT_WORDS: Mapping[Verdict, str] = {
+    "crashes": "crashes",
+    "departs": "departs from the specification",
+    "unsupported": "supports nothing that was asked",
+    "conforms": "conforms to the specification",
+}
+ANY_ORDER = "Any order of the sum is allowed; no order gives what was found."
+_LONGEST = 500
+# Addresses and sizes differ from crash to crash.
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Where to read more of an identifier: a command, where there is one, and a page of the site."""
+
+    command: str
+    page: str
+
+
+@dataclass(frozen=True, eq=False)
+class Once:
+    """A way of departing on all types that show it; `cell` and `departure` are of its smallest example."""
+
+    cell: Cell
+    departure: Departure
+    types: tuple[DType, ...]
+    cases: int
+
+
+@dataclass(frozen=True, eq=False)
+class StopOnce:
+    """A way of having no result on all types that show it, with its first example."""
+
+    cell: Cell
+    stop: Stop
+    types: tuple[DType, ...]
+    cases: int
+
+
+def one_line(text: str, most: int = _LONGEST) -> str:
+    """A text from anywhere on one line, cut, with nothing in it that a reader's program would obey."""
+    return printable(cut(" ".join(text[: 4 * most].split()), most))
+
+
+def standing(cell: Cell) -> Standing:
+    """The verdict on a cell, which tells apart what is not supported at all and what is in part."""
+    partly = cell.verdict == "unsupported" and cell.counts["conforms"]
+    return "partly" if partly else cell.verdict
+
+
+def operator_name(identifier: str) -> str:
+    """How documents spell an operator: `Clip`, `xla.Clamp`."""
+    return operator(identifier).name
+
+
+def runtime_name(report: Report) -> str:
+    """The runtime and its version."""
+    return one_line(f"{report.runtime} {report.version}".strip(), 200)
+
+
+@lru_cache(1024)
+def pointer(owner: str, identifier: str) -> Pointer:
+    """Where to read more of a rule or ruling that an operator's results have broken."""
+    rule = next((rule for rule in rules() if rule.identifier == identifier), None)
+    if rule is not None:
+        return Pointer(f"sonnx explain {identifier}", site_page(rule.page))
+    page = f"operators/{owner.replace('.', '-')}.html"
+    found = operator(owner)
+    folder = f"{found.contract.domain or 'onnx'}/{found.folder}"
+    for name, place in ((page, folder), ("operators/general.html", "general")):
+        text = files("sonnx.operators").joinpath(place, "page.md").read_text(encoding="utf-8")
+        if identifier.startswith("D-") and re.search(rf"\b{re.escape(identifier)}\b", text):
+            return Pointer(f"sonnx explain {identifier}", f"{name}#{identifier.lower()}")
+    return Pointer("", page)
+
+
+def any_order(report: Report, cell: Cell, departure: Departure) -> bool:
+    """Tell whether other results than the specified one would have conformed, because sums are free."""
+    if report.sums != "free" or departure.against or departure.difference.kind == "type or shape":
+        return False
+    subject = next(subject for subject in SUBJECTS if subject.identifier == cell.operator)
+    return subject.specified(departure.trial, cell.dtype).enclosure is not None
+
+
+def departures_once(cells: Iterable[Cell]) -> tuple[Once, ...]:
+    """Every way of departing once for every operator, with the smallest example of all its types."""
+    groups: dict[tuple[str, ...], list[tuple[Cell, Departure]]] = {}
+    for cell in cells:
+        for each in cell.departures:
+            key = cell.operator, each.identifier, each.clause, each.difference.kind, each.against
+            groups.setdefault(key, []).append((cell, each))
+    return tuple(
+        Once(
+            *min(group, key=lambda pair: pair[1].elements),
+            _types(cell for cell, _ in group),
+            sum(each.cases for _, each in group),
+        )
+        for group in groups.values()
+    )
+
+
+def stops_once(cells: Sequence[Cell], verdict: Verdict) -> tuple[StopOnce, ...]:
+    """Crashes by operator and what was said, or what is not supported by operator alone."""
+    groups: dict[tuple[str, str], list[tuple[Cell, Stop]]] = {}
+    for cell in cells:
+        for stop in cell.stops:
+            if stop.verdict == verdict:
+                key = cell.operator, _NUMBER.sub("#", stop.said) if verdict == "crashes" else ""
+                groups.setdefault(key, []).append((cell, stop))
+    return tuple(
+        StopOnce(*group[0], _types(cell for cell, _ in group), sum(stop.cases for _, stop in group))
+        for group in groups.values()
+    )
+
+
+def _types(cells: Iterable[Cell]) -> tuple[DType, ...]:
+    return tuple(dict.fromkeys(cell.dtype for cell in cells))

@@ -1,0 +1,161 @@
+"""What a campaign has found out: values that can be sent, compared and reported."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from sonnx.conformance.judge import Difference, Sums
+from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import Array
+from sonnx.operators.shared.trials import Trial
+
+# From the worst to the best.
+Verdict = Literal["crashes", "departs", "unsupported", "conforms"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+# What tells two departures apart: the identifier of a rule or ruling, the clause in words, and the kind of
+# difference; of a crash "crashes" and what was said, without its numbers.
+Key = tuple[str, str, str]
+
+
+def worst(verdicts: "Counter[Verdict]") -> Verdict:
+    """The verdict on many cases; on none of them, that nothing was supported."""
+    return next((verdict for verdict in VERDICTS if verdicts[verdict]), "unsupported")
+
+
+@dataclass(frozen=True)
+class CaseVerdict:
+    """What became of one vector; `about` names the identifiers that it breaks, or is what was said."""
+
+    name: str
+    verdict: Verdict
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class RuleVerdict:
+    """What became of one rule or ruling, and of how many vectors each verdict was."""
+
+    identifier: str
+    cases: Mapping[Verdict, int]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of them."""
+        return worst(Counter(self.cases))
+
+
+@dataclass(frozen=True, eq=False)
+class Departure:
+    """One way of departing, with the smallest trial that was found to show it.
+
+    `cases` counts the vectors that show it, `source` is the first of them, or "search" where only the search
+    has found it. `expected` are the specified outputs by name, and `found` those of the runtime, of which one
+    that is no array of the profile's types is described. `against` says with which other trial the runtime
+    contradicts itself: that of the same operands, none of them a constant; then `expected` is its own word.
+    """
+
+    identifier: str
+    clause: str
+    cases: int
+    source: str
+    trial: Trial
+    difference: Difference
+    expected: Mapping[str, Array]
+    found: tuple[Array | TensorType, ...]
+    against: str = ""
+
+    @property
+    def elements(self) -> int:
+        """How many elements all operands of the trial have."""
+        return sum(array.size for array in self.trial.inputs.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """Why some cases had no result: they crashed, or were not supported; with the first such trial.
+
+    The trial of a crash is made small.
+    """
+
+    verdict: Verdict
+    said: str
+    cases: int
+    source: str
+    trial: Trial
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One operator on one type.
+
+    `outside_profile` says that another operator stood in for it, ONNX's Cast, whose results the profile does
+    not specify. `grades` counts how results conform, `searched` the cases of the search, which are not
+    listed, `unasked` the vectors that were left out because so many before them crashed.
+    """
+
+    operator: str
+    dtype: DType
+    cases: tuple[CaseVerdict, ...]
+    rules: tuple[RuleVerdict, ...]
+    departures: tuple[Departure, ...] = ()
+    stops: tuple[Stop, ...] = ()
+    grades: Mapping[str, int] = field(default_factory=dict)
+    searched: int = 0
+    unasked: int = 0
+    outside_profile: bool = False
+
+    @property
+    def counts(self) -> Mapping[Verdict, int]:
+        """How many vectors each verdict has."""
+        counted = Counter(case.verdict for case in self.cases)
+        return {verdict: counted[verdict] for verdict in VERDICTS}
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of all vectors and of what the search has found."""
+        if self.counts["crashes"] or any(stop.verdict == "crashes" for stop in self.stops):
+            return "crashes"
+        return "departs" if self.departures else worst(Counter(self.counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What became of a runtime; `asked` is how it was named, `seconds` how long everything took.
+
+    `partial` says why not everything was asked: somebody interrupted, or time was up.
+    """
+
+    runtime: str
+    version: str
+    asked: str
+    options: Mapping[str, Any]
+    sums: Sums
+    seed: int
+    sonnx: str
+    cells: tuple[Cell, ...]
+    seconds: float = 0.0
+    partial: str = ""
+
+    @property
+    def counts(self) -> Mapping[Verdict, int]:
+        """How many vectors each verdict has, without those outside the profile."""
+        counted = Counter[Verdict]()
+        for cell in self.cells:
+            counted.update({} if cell.outside_profile else cell.counts)
+        return {verdict: counted[verdict] for verdict in VERDICTS}
+
+    @property
+    def cases(self) -> int:
+        """How many cases there were, those of the search included."""
+        return sum(len(cell.cases) + cell.searched for cell in self.cells)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the runtime: what it does not support does not count where something conforms."""
+        verdicts = {cell.verdict for cell in self.cells if not cell.outside_profile}
+        for bad in ("crashes", "departs"):
+            if bad in verdicts:
+                return bad
+        return "conforms" if self.counts["conforms"] else "unsupported"

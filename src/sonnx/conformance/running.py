@@ -1,0 +1,78 @@
+"""A whole campaign: every operator and type that was asked for, spread over whoever can work."""
+
+import threading
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from sonnx import __version__
+from sonnx.conformance.cells import Plan, judged_cell
+from sonnx.conformance.result import Cell, Report
+from sonnx.conformance.runtimes.child import Child
+from sonnx.conformance.spreading import HERE, Spread
+from sonnx.conformance.subjects import Unit
+from sonnx.model.dtype import DType
+
+# How many units are done of how many, and the cell that was done last.
+Watch = Callable[[int, int, Cell], None]
+
+_MINE = threading.local()
+
+
+def judged(plan: Plan, chosen: Sequence[Unit], spread: Spread = HERE, watch: Watch | None = None) -> Report:
+    """Judge a runtime; the same report comes out whoever does the work.
+
+    Whoever interrupts it has what was found so far. Raises UnavailableError where the runtime cannot be had,
+    SpreadError where the work could not be done.
+    """
+    began = monotonic()
+    cells: list[Cell] = []
+    partial = ""
+    try:
+        # Whoever misspelt something hears it before anything is spread.
+        name, version = _child(plan).name, _child(plan).version
+        for cell in spread(judge_unit, [(plan, operator, dtype) for operator, dtype in chosen]):
+            cells.append(cell)
+            if watch is not None:
+                watch(len(cells), len(chosen), cell)
+    except KeyboardInterrupt:
+        if not cells:
+            raise
+        partial = f"interrupted: {len(cells)} of {len(chosen)} operators and types were judged"
+    finally:
+        close_mine()
+    return Report(
+        name,
+        version,
+        plan.runtime,
+        dict(plan.options),
+        plan.sums,
+        plan.seed,
+        __version__,
+        tuple(cells),
+        monotonic() - began,
+        partial,
+    )
+
+
+def judge_unit(plan: Plan, operator: str, dtype: DType) -> Cell:
+    """Judge one operator on one type; the runtime's process is kept for the next unit of this thread."""
+    return judged_cell(_child(plan), plan, operator, dtype)
+
+
+def _child(plan: Plan) -> Child:
+    asked = (plan.runtime, tuple(sorted(plan.options.items())), plan.memory)
+    kept: tuple[object, Child] | None = getattr(_MINE, "child", None)
+    if kept is not None and kept[0] == asked:
+        return kept[1]
+    close_mine()
+    child = Child(plan.runtime, memory=plan.memory, **plan.options)
+    _MINE.child = asked, child
+    return child
+
+
+def close_mine() -> None:
+    """End the runtime's process of this thread, if there is one."""
+    kept: tuple[object, Child] | None = getattr(_MINE, "child", None)
+    _MINE.child = None
+    if kept is not None:
+        kept[1].close()

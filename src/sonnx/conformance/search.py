@@ -1,0 +1,238 @@
+"""Searches for departures that no vector shows: Hypothesis draws trials, and makes simple what it finds."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from sonnx.conformance.campaign import Outcome
+from sonnx.conformance.reduction import digest
+from sonnx.conformance.result import Key
+from sonnx.conformance.runtimes.runtime import needed
+from sonnx.conformance.subjects import Subject
+from sonnx.model.dtype import DType
+from sonnx.operators.onnx.clip import trials as clip
+from sonnx.operators.onnx.conv import trials as conv
+from sonnx.operators.onnx.expand import trials as expand
+from sonnx.operators.onnx.where import trials as where
+from sonnx.operators.shared.draws import MOST_ELEMENTS, Drawn
+from sonnx.operators.shared.trials import Trial
+from sonnx.operators.xla.broadcast import trials as xla_broadcast
+from sonnx.operators.xla.clamp import trials as xla_clamp
+from sonnx.operators.xla.collapse import trials as xla_collapse
+from sonnx.operators.xla.concatenate import trials as xla_concatenate
+from sonnx.operators.xla.conv import trials as xla_conv
+from sonnx.operators.xla.conv_with_general_padding import trials as xla_general
+from sonnx.operators.xla.convert_element_type import trials as xla_convert
+
+_PACKAGE = "sonnx[conformance]"
+DRAWN: Mapping[str, Drawn] = {
+    "clip": clip.drawn,
+    "conv": conv.drawn,
+    "where": where.drawn,
+    "expand": expand.drawn,
+    "xla.broadcast": xla_broadcast.drawn,
+    "xla.clamp": xla_clamp.drawn,
+    "xla.collapse": xla_collapse.drawn,
+    "xla.concatenate": xla_concatenate.drawn,
+    "xla.convert_element_type": xla_convert.drawn,
+    "xla.conv": xla_conv.drawn,
+    "xla.conv_with_general_padding": xla_general.drawn,
+}
+# Trials that may be asked to make a departure simple, and a crash: each of its trials costs a process.
+_TRIES = 200
+_TRIES_OF_A_CRASH = 12
+# Bytes that integers are drawn by, and all: enough for four arrays.
+_INTEGERS = 32
+_PIECE = _INTEGERS + 4 * MOST_ELEMENTS
+# A runtime that departs in more ways is known well enough.
+_MOST_FOUND = 32
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Outcomes that depart or crash in ways not known before; `cases` trials were drawn and asked."""
+
+    found: tuple[Outcome, ...]
+    cases: int
+
+
+def searched(
+    subject: Subject,
+    dtype: DType,
+    ask: Callable[[Trial], Outcome],
+    known: Collection[Key],
+    *,
+    examples: int,
+    seed: int,
+    seconds: float | None,
+) -> Searched:
+    """Draw `examples` trials of an operator and type, and ask them; departures in `known` do not count.
+
+    What is found is made simple, by more trials, which are not counted. Equal arguments find the same unless
+    `seconds` ends the search. Raises UnavailableError where Hypothesis is not installed.
+    """
+    hunt = _Hunt(ask, set(known), examples, None if seconds is None else monotonic() + seconds)
+    with _nothing_is_kept():
+        while hunt.goes_on:
+            _pass(hunt, DRAWN[subject.identifier], dtype, f"{seed} {subject.identifier} {dtype} {hunt.left}")
+            hunt.conclude()
+    hunt.add_seen()
+    return Searched(tuple(hunt.found), hunt.cases)
+
+
+class _DepartsError(Exception):
+    """Tells Hypothesis that a trial shows what is looked for."""
+
+
+class _EnoughError(BaseException):
+    """Ends Hypothesis at once, which takes other errors for what it looks for."""
+
+
+@dataclass
+class _Hunt:
+    """What is known while trials are drawn; within a pass, one departure is looked for once it was seen."""
+
+    ask: Callable[[Trial], Outcome]
+    known: set[Key]
+    left: int
+    until: float | None
+    cases: int = 0
+    found: list[Outcome] = field(default_factory=list)
+    _wanted: Key | None = None
+    _simplest: Outcome | None = None
+    _tries: int = 0
+    _ended: bool = False
+    # By their digests, so that a runtime that says now this, now that contradicts itself before nobody.
+    _asked: dict[bytes, Outcome | None] = field(default_factory=dict)
+    _seen: dict[Key, Outcome] = field(default_factory=dict)
+
+    @property
+    def goes_on(self) -> bool:
+        """Tell whether there is anything left to be done."""
+        return not self._ended and self.left > 0 and len(self.found) < _MOST_FOUND
+
+    def examine(self, trial: Trial) -> None:
+        """Ask a trial; raises _DepartsError where it shows what is looked for, or something new."""
+        if self._wanted is None:
+            self.left -= 1
+        found = self._outcome(trial)
+        new = [] if found is None else [key for key in found.keys if key not in self.known]
+        if found is None or not new:
+            return
+        for key in new:
+            self._seen.setdefault(key, found)
+        if self._wanted is None:
+            self._wanted = new[0]
+            late = found.said.startswith("late")
+            self._tries = _TRIES if found.differences else 0 if late else _TRIES_OF_A_CRASH
+        if self._wanted in new:
+            self._simplest = found
+            raise _DepartsError
+
+    def _outcome(self, trial: Trial) -> Outcome | None:
+        """What became of a trial, now or before, where that is new."""
+        if self.until is not None and monotonic() >= self.until:
+            self._ended = True
+            raise _EnoughError
+        told = digest(trial)
+        if told not in self._asked:
+            if self._wanted is None:
+                self.cases += 1
+            elif not self._tries:
+                raise _EnoughError
+            else:
+                self._tries -= 1
+            found = self._ask(trial)
+            self._asked[told] = found if any(key not in self.known for key in found.keys) else None
+        return self._asked[told]
+
+    def _ask(self, trial: Trial) -> Outcome:
+        try:
+            return self.ask(trial)
+        except Exception as error:
+            raise _EnoughError from error
+
+    def conclude(self) -> None:
+        """Record what a pass has found; one that has found nothing was the last."""
+        if self._simplest is None:
+            self._ended = True
+            return
+        self.found.append(self._simplest)
+        self.known.update(self._simplest.keys)
+        self._wanted = self._simplest = None
+
+    def add_seen(self) -> None:
+        """Record what was seen on the way to something else, and never again."""
+        for key, found in self._seen.items():
+            if key not in self.known:
+                self.found.append(found)
+                self.known.update(found.keys)
+
+
+# --- Hypothesis --------------------------------------------------------------------------------------------
+
+
+class _Drawing:
+    """Makes choices by the bytes of one piece: Hypothesis takes long for every piece that it draws.
+
+    Where all are used up, the simplest choices are left. Codes of an array keep their places while the shapes
+    of it and of others shrink.
+    """
+
+    def __init__(self, piece: bytes) -> None:
+        """The first bytes are for integers."""
+        self._integers = iter(piece[:_INTEGERS])
+        self._codes = piece[_INTEGERS:]
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer by the next byte."""
+        return low + next(self._integers, 0) % (high - low + 1)
+
+    def codes(self, count: int) -> bytes:
+        """The first bytes of the next array's."""
+        found, self._codes = self._codes[:count], self._codes[MOST_ELEMENTS:]
+        return found.ljust(count, b"\0")
+
+
+def _pass(hunt: _Hunt, drawn: Drawn, dtype: DType, seed: str) -> None:
+    """Let Hypothesis draw trials until one shows something new, and make that one simple."""
+    hypothesis, strategies = needed("hypothesis", _PACKAGE), needed("hypothesis.strategies", _PACKAGE)
+
+    def examine(piece: bytes) -> None:
+        hunt.examine(drawn(_Drawing(piece), dtype))
+
+    settings = hypothesis.settings(
+        max_examples=hunt.left,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+        verbosity=hypothesis.Verbosity.quiet,
+    )
+    given = hypothesis.given(strategies.binary(min_size=_PIECE, max_size=_PIECE))(examine)
+    try:
+        hypothesis.seed(seed)(settings(given))()
+    except _DepartsError:
+        pass
+    except _EnoughError as enough:
+        if enough.__cause__ is not None:
+            raise enough.__cause__ from None
+
+
+@contextmanager
+def _nothing_is_kept() -> Iterator[None]:
+    """Hypothesis keeps on disk what it reads in modules; here that is thrown away."""
+    configuration = needed("hypothesis.configuration", _PACKAGE)
+    before = configuration.storage_directory()
+    with TemporaryDirectory(prefix="sonnx-search-", ignore_cleanup_errors=True) as folder:
+        configuration.set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            # Older versions answer the folder itself.
+            configuration.set_hypothesis_home_dir(getattr(before, "path", before))

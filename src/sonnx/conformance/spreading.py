@@ -1,0 +1,139 @@
+"""Spreads work over processes or machines; results come in the order of the work, whoever does it."""
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sonnx.conformance.runtimes.runtime import UnavailableError, needed
+
+T = TypeVar("T")
+_Arguments = Sequence[tuple[Any, ...]]
+# So often work is done again whose process was lost.
+_TRIES = 3
+# So many pieces of work for every worker are handed out ahead; what comes back is held no longer than needed.
+_AHEAD = 4
+_CONNECT = "10s"
+
+
+class SpreadError(Exception):
+    """Work could not be done elsewhere; the text says why, and what to do."""
+
+
+Run = Callable[[Callable[..., Any], _Arguments], Iterator[Any]]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Calls a function on one tuple of arguments after the other; `width` says on how many at once."""
+
+    width: int
+    run: Run
+
+    def __call__(self, function: Callable[..., T], arguments: _Arguments) -> Iterator[T]:
+        """The results in the order of the arguments."""
+        yield from self.run(function, arguments)
+
+
+def _one_by_one(function: Callable[..., Any], arguments: _Arguments) -> Iterator[Any]:
+    for each in arguments:
+        yield function(*each)
+
+
+# In this process, one after the other.
+HERE = Spread(1, _one_by_one)
+
+
+def over_processes(jobs: int) -> Spread:
+    """Over so many processes of this machine; one that is lost is replaced, and its work done again."""
+
+    def run(function: Callable[..., Any], arguments: _Arguments) -> Iterator[Any]:
+        waiting = deque(arguments)
+        losses = 0
+        while waiting:
+            try:
+                for result in _pooled(jobs, function, tuple(waiting)):
+                    waiting.popleft()
+                    losses = 0
+                    yield result
+            except BrokenProcessPool:
+                losses += 1
+                if losses == _TRIES:
+                    raise SpreadError(
+                        f"a process was lost {_TRIES} times over the same work; is there enough memory?"
+                    ) from None
+
+    return HERE if jobs == 1 else Spread(jobs, run)
+
+
+def _pooled(jobs: int, function: Callable[..., T], arguments: _Arguments) -> Iterator[T]:
+    before = set(multiprocessing.active_children())
+    # A process that is forked would hold what threads of this one hold at that moment.
+    pool = ProcessPoolExecutor(
+        min(jobs, len(arguments)), multiprocessing.get_context("spawn"), _deaf_to_interrupts
+    )
+    try:
+        yield from _in_order(lambda each: pool.submit(function, *each), arguments, jobs * _AHEAD)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - before:
+            process.kill()
+        raise
+    pool.shutdown()
+
+
+def _deaf_to_interrupts() -> None:
+    """Leave it to the first process to answer whoever interrupts."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _in_order(submit: Callable[[tuple[Any, ...]], Any], arguments: _Arguments, ahead: int) -> Iterator[Any]:
+    futures: deque[Any] = deque()
+    for each in arguments:
+        futures.append(submit(each))
+        if len(futures) >= ahead:
+            yield futures.popleft().result()
+    while futures:
+        yield futures.popleft().result()
+
+
+def over_dask(address: str) -> Spread:
+    """Over the workers of a Dask cluster, by the address of its scheduler, such as `tcp://host:8786`.
+
+    Work of a worker that is lost is done by another one. Raises UnavailableError where Dask is not installed,
+    SpreadError where there is no such cluster, or nobody in it.
+    """
+    distributed = needed("distributed", "sonnx[dask]")
+
+    def run(function: Callable[..., Any], arguments: _Arguments) -> Iterator[Any]:
+        with _client(distributed, address) as client:
+            try:
+                yield from _in_order(
+                    lambda each: client.submit(function, *each, pure=False), arguments, width * _AHEAD
+                )
+            except (UnavailableError, GeneratorExit, KeyboardInterrupt):
+                raise
+            except Exception as error:  # of whatever a worker lacks
+                raise SpreadError(
+                    f"a worker of the cluster failed: {type(error).__name__}: {error}; every worker needs "
+                    "this version of sonnx, and the runtime"
+                ) from None
+
+    with _client(distributed, address) as client:
+        width = sum(client.nthreads().values())
+    if not width:
+        raise SpreadError(
+            f"the Dask cluster at {address} has no workers; start some with: dask worker {address}"
+        )
+    return Spread(width, run)
+
+
+def _client(distributed: Any, address: str) -> Any:
+    try:
+        return distributed.Client(address, timeout=_CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise SpreadError(f"no Dask scheduler answers at {address}: {error}") from None

@@ -1,0 +1,332 @@
+"""Test vectors: every trial as files that need no sonnx, with what the specification says of it."""
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sonnx import __version__
+from sonnx.conformance.runtimes.question import (
+    NEWEST_OPSET,
+    Question,
+    model_bytes,
+    question,
+    require_opset,
+    stablehlo_text,
+)
+from sonnx.conformance.subjects import SUBJECTS, Subject, subject_named
+from sonnx.conformance.vector_files import interval, npy_bytes, npy_type, tensor_bytes
+from sonnx.conformance.vector_readme import COMPARE, readme
+from sonnx.model.dtype import IEEE, DType
+from sonnx.numeric.arrays import Array, held_type
+from sonnx.numeric.convert import PART
+from sonnx.operators.catalogue import operator as operator_named
+from sonnx.operators.shared.trials import Trial
+from sonnx.report.text import cut
+
+# What a reader of the manifest must know: it grows with every change that old readers do not understand.
+FORMAT = 1
+# Cases in a part: what is sent between processes stays small, the large ones apart.
+_MOST_CASES = 128
+# The folder of a case's tensors, as in ONNX's own test data.
+_DATA = "test_data_set_0"
+_LONGEST_NAME = 40
+_FLOATS = (*IEEE, DType.BFLOAT16, *PART)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some cases of one operator and type: from the number `first` up to the one before `last`."""
+
+    operator: str
+    dtype: DType
+    seed: int
+    first: int
+    last: int
+    opset: int = NEWEST_OPSET
+
+
+@dataclass(frozen=True)
+class Made:
+    """The files of a part by their paths, and what the manifest says of each case, by its path."""
+
+    files: tuple[tuple[str, bytes], ...]
+    entries: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written; `digest` is the SHA-256 of the list of all others."""
+
+    cases: int
+    files: int
+    bytes: int
+    digest: str
+
+
+# What is done to every part, in any process: results come in the order of the parts.
+Run = Callable[[Callable[[Part], Made], Sequence[Part]], Iterable[Made]]
+# Cases done, cases in all, and what is done.
+Watch = Callable[[int, int, str], None]
+
+
+class ChoiceError(ValueError):
+    """Operators, types or a seed that there are no vectors of."""
+
+
+# --- what is to be written ---------------------------------------------------------------------------------
+
+
+def chosen(operators: Sequence[str], types: Sequence[str]) -> tuple[tuple[Subject, DType], ...]:
+    """The operators and types of those names, all of them where none is named; raises ChoiceError.
+
+    Everything that is named must be had together with something else that is named.
+    """
+    known = {name: _subject(name) for name in dict.fromkeys(operators)}
+    every = dict.fromkeys(str(dtype) for subject in SUBJECTS for dtype in subject.types)
+    problems = []
+    if strange := [name for name, subject in known.items() if subject is None]:
+        names = ", ".join(subject.identifier for subject in SUBJECTS)
+        problems.append(f"no vectors of {_listed(strange, 'operator')}; there are {names}")
+    if strange := [name for name in dict.fromkeys(types) if name not in every]:
+        problems.append(f"no vectors of {_listed(strange, 'type')}; there are {', '.join(every)}")
+    if problems:
+        raise ChoiceError("; ".join(problems))
+    subjects = [subject for subject in known.values() if subject] if known else SUBJECTS
+    found = {
+        (subject.identifier, dtype): (subject, dtype)
+        for subject in subjects
+        for dtype in subject.types
+        if not types or str(dtype) in types
+    }
+    alone = [s.identifier for s in subjects if known and not any(s.identifier == have for have, _ in found)]
+    alone += [name for name in dict.fromkeys(types) if not any(name == dtype for _, dtype in found)]
+    if alone:
+        raise ChoiceError(f"nothing of what was named goes with {', '.join(dict.fromkeys(alone))}")
+    return tuple(found.values())
+
+
+def _subject(name: str) -> Subject | None:
+    try:
+        return subject_named(operator_named(name).identifier)
+    except (KeyError, ValueError):  # an operator that is not tried, or none
+        return None
+
+
+def _listed(names: Sequence[str], kind: str) -> str:
+    return f"{kind} {', '.join(cut(repr(name), _LONGEST_NAME) for name in names)}"
+
+
+def parts(
+    choice: Iterable[tuple[Subject, DType]], seed: int = 0, opset: int = NEWEST_OPSET
+) -> tuple[Part, ...]:
+    """All cases of operators and types, in parts that can be made one by one; raises ValueError."""
+    require_opset(opset)
+    if seed < 0:
+        raise ChoiceError(f"the seed is a whole number from 0 on, not {seed}")
+    return tuple(
+        Part(subject.identifier, dtype, seed, first, min(first + _MOST_CASES, number), opset)
+        for subject, dtype in choice
+        for number in (sum(1 for _ in subject.trials(dtype, seed)),)
+        for first in range(0, number, _MOST_CASES)
+    )
+
+
+# --- one case ----------------------------------------------------------------------------------------------
+
+
+def cell_files(part: Part) -> Made:
+    """Make the files of a part; the same part gives the same bytes, in any process."""
+    subject = subject_named(part.operator)
+    files: list[tuple[str, bytes]] = []
+    entries: list[tuple[str, str]] = []
+    before = ""
+    for number, trial in enumerate(islice(subject.trials(part.dtype, part.seed), part.last)):
+        if number >= part.first:
+            twin = before if subject.enclose and trial.name == f"{before}-constant" else None
+            made, entry = _case(subject, part, trial, twin)
+            files += ((f"{entry['path']}/{name}", content) for name, content in made.items())
+            entries.append((entry["path"], json.dumps(entry, sort_keys=True)))
+        before = trial.name
+    return Made(tuple(files), tuple(entries))
+
+
+def _case(
+    subject: Subject, part: Part, trial: Trial, twin: str | None
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    asked = question(subject.operator, trial)
+    model, content, reason = _model(asked, part.opset)
+    files = {model: content} if model else {}
+    specified = subject.specified(trial, part.dtype)
+    results = specified.results(specified.modes[0] if specified.modes else "")
+    outputs = [_tensor(files, f"output_{i}", *result) for i, result in enumerate(results.items())]
+    if specified.enclosure:
+        fused = specified.results("fused")
+        for number, (name, enclosure) in enumerate(specified.enclosure().items()):
+            low, high, special = interval(enclosure)
+            arrays = {"fused": fused[name], "low": low, "high": high, "special": special}
+            for key, array in arrays.items():
+                outputs[number][key] = _file(files, f"output_{number}_{key}.npy", npy_bytes(array))
+    cell = f"{part.operator}/{part.dtype}"
+    entry = {
+        "path": f"{cell}/{trial.name}",
+        "operator": part.operator,
+        "type": str(part.dtype),
+        "text": trial.text,
+        "shows": sorted(set(trial.shows)),
+        "compare": _comparison(subject, results, enclosed=specified.enclosure is not None),
+        "twin": f"{cell}/{twin}" if twin else None,
+        "model": model,
+        "onnx": _onnx(asked, part.opset),
+        "inputs": [_tensor(files, f"input_{i}", *given) for i, given in enumerate(asked.inputs.items())],
+        "constants": [
+            _tensor(files, f"constant_{i}", *held) for i, held in enumerate(asked.constants.items())
+        ],
+        "attributes": dict(asked.attributes),
+        "outputs": outputs,
+    }
+    return files, entry if model else {**entry, "no_model": reason}
+
+
+def _model(asked: Question, opset: int) -> tuple[str | None, bytes, str]:
+    """The name and the bytes of a model; or why there is none."""
+    if asked.has_model:
+        return "model.onnx", model_bytes(asked, opset), ""
+    try:
+        return "model.mlir", stablehlo_text(asked).encode(), ""
+    except ValueError as error:
+        return None, b"", str(error)
+
+
+def _onnx(asked: Question, opset: int) -> Mapping[str, Any] | None:
+    """What stands in the ONNX model."""
+    if not asked.has_model:
+        return None
+    name = "Cast" if asked.outside_profile else asked.definition.name
+    return {"operator": name, "opset": opset, "outside_profile": asked.outside_profile}
+
+
+def _comparison(subject: Subject, results: Mapping[str, Array], *, enclosed: bool) -> str:
+    if enclosed:
+        return "enclosure"
+    floats = any(held_type(array) in _FLOATS for array in results.values())
+    return "any NaN" if subject.nan == "any" and floats else "bits"
+
+
+def _tensor(files: dict[str, bytes], stem: str, name: str, array: Array) -> dict[str, Any]:
+    """Add the files of a tensor; answers what the manifest says of it."""
+    dtype = held_type(array)
+    stored = npy_type(dtype)
+    return {
+        "name": name,
+        "type": str(dtype),
+        "shape": list(array.shape),
+        "pb": _file(files, f"{stem}.pb", tensor_bytes(name, array)),
+        "npy": _file(files, f"{stem}.npy", npy_bytes(array)) if stored else None,
+        "npy_type": stored,
+    }
+
+
+def _file(files: dict[str, bytes], name: str, content: bytes) -> str:
+    path = f"{_DATA}/{name}"
+    files[path] = content
+    return path
+
+
+# --- the folder --------------------------------------------------------------------------------------------
+
+
+def require_new(path: str | Path) -> Path:
+    """The folder that vectors may be written to; raises FileExistsError where something is there already."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise FileExistsError(f"{path} is there already and is no empty folder; name a new one")
+    return target
+
+
+def _one_by_one(make: Callable[[Part], Made], work: Sequence[Part]) -> Iterable[Made]:
+    return map(make, work)
+
+
+def _unwatched(done: int, total: int, name: str) -> None:
+    """Nobody looks."""
+
+
+def write_vectors(
+    path: str | Path, work: Sequence[Part], *, run: Run = _one_by_one, watch: Watch = _unwatched
+) -> Written:
+    """Write the vectors of all parts into a new folder, which appears whole or not at all; raises OSError.
+
+    The same parts give the same bytes, whatever `run` does them with.
+    """
+    ((seed, opset),) = {(part.seed, part.opset) for part in work}  # the manifest has one of each
+    total, done, size = sum(part.last - part.first for part in work), 0, 0
+    entries: dict[str, str] = {}
+    sums: dict[str, str] = {}
+    with _new_folder(path) as folder:
+
+        def write(name: str, content: bytes) -> None:
+            nonlocal size
+            (folder / name).write_bytes(content)
+            sums[name] = sha256(content).hexdigest()
+            size += len(content)
+
+        for part, made in zip(work, run(cell_files, work), strict=True):
+            for case, _ in made.entries:
+                (folder / case / _DATA).mkdir(parents=True)
+            for name, content in made.files:
+                write(name, content)
+            entries.update(made.entries)
+            done += part.last - part.first
+            watch(done, total, f"{part.operator} {part.dtype}")
+        write("manifest.json", _manifest(entries, seed, opset).encode())
+        write("README.md", readme(__version__, seed, opset, FORMAT, _counts(work)).encode())
+        listed = "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())).encode()
+        write("SHA256SUMS", listed)
+    return Written(total, len(sums), size, sha256(listed).hexdigest())
+
+
+def _counts(work: Iterable[Part]) -> Mapping[str, Mapping[str, int]]:
+    """Cases by operator and type."""
+    counts: dict[str, dict[str, int]] = {}
+    for part in work:
+        of = counts.setdefault(part.operator, {})
+        of[str(part.dtype)] = of.get(str(part.dtype), 0) + part.last - part.first
+    return counts
+
+
+def _manifest(entries: Mapping[str, str], seed: int, opset: int) -> str:
+    """One line a case, so that two manifests can be compared line by line."""
+    cases = ",\n".join(entry for _, entry in sorted(entries.items()))
+    rest = {"compare": COMPARE, "format": FORMAT, "opset": opset, "seed": seed, "sonnx": __version__}
+    lines = [f"{json.dumps(key)}: {json.dumps(value, sort_keys=True)}" for key, value in rest.items()]
+    return "{\n" + ",\n".join([f'"cases": [\n{cases}\n]', *lines]) + "\n}\n"
+
+
+@contextmanager
+def _new_folder(path: str | Path) -> Iterator[Path]:
+    """A folder beside the one that is wanted, which takes its place when all is well and is gone otherwise.
+
+    Folders that are missing above it are made, and are gone again where it could not be written.
+    """
+    target = require_new(path)
+    missing = [folder for folder in target.parents if not folder.exists()]
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        part.mkdir(parents=True)
+        yield part
+        os.rename(part, target)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        for folder in missing:
+            # What another has put there meanwhile stays.
+            with suppress(OSError):
+                folder.rmdir()
+        raise

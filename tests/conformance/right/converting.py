@@ -1,0 +1,118 @@
+"""ConvertElementType, one element at a time, in whole numbers and fractions."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tests.conformance.right.elements import FORMS, PARTS, Array, encoded, number, to_even
+from tests.conformance.right.moving import Attributes, Operands
+
+TYPES: dict[str, np.dtype[Any]] = {
+    "pred": np.dtype(np.bool_),
+    **{f"s{bits}": np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)},
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "c64": np.dtype(np.complex64),
+    "c128": np.dtype(np.complex128),
+}
+Element = int | float
+
+
+def saturated(value: int, least: int, greatest: int) -> int:
+    return least if value < least else greatest if value > greatest else value
+
+
+def wrapped(value: int, least: int, greatest: int) -> int:
+    return (value - least) % (greatest - least + 1) + least
+
+
+@dataclass(frozen=True)
+class Way:
+    """How an element is converted; what is given here is the specified way."""
+
+    whole: Callable[[float], int] = math.trunc
+    too_large: Callable[[int, int, int], int] = saturated
+    integer_too_large: Callable[[int, int, int], int] = wrapped
+    nan: Callable[[int, int], int] = lambda least, greatest: 0
+    choose: Callable[[int, Fraction], int] = to_even
+    true: Callable[[Element], bool] = lambda element: element != 0
+    imaginary: float = 0.0
+
+
+SPECIFIED = Way()
+
+
+def convert(operands: Operands, attributes: Attributes) -> Array:
+    return converted(operands["operand"], attributes["new_element_type"])
+
+
+def converted(x: Array, to: str, way: Way = SPECIFIED) -> Array:
+    """An array of another type."""
+    target = TYPES[to]
+    if x.dtype == target:
+        return x.copy()
+    if x.dtype in PARTS:
+        return _from_complex(x, to, way)
+    if target in PARTS:
+        output = np.empty(x.shape, target)
+        part = converted(x, "f32" if to == "c64" else "f64", way)
+        output.real, output.imag = part, way.imaginary
+        return output
+    elements: list[Element] = number(x).reshape(-1).tolist()
+    if target == np.bool_:
+        return np.array([way.true(element) for element in elements], bool).reshape(x.shape)
+    if target in FORMS:
+        form = FORMS[target]
+        found = [_float(element, target, way) for element in elements]
+        return np.array(found, form.raw).view(target).reshape(x.shape)
+    info = np.iinfo(target)
+    whole = _from_float if x.dtype in FORMS else _from_integer
+    found = [whole(element, int(info.min), int(info.max), way) for element in elements]
+    return np.array(found, target).reshape(x.shape)
+
+
+def _from_complex(x: Array, to: str, way: Way) -> Array:
+    if to == "pred":
+        either: Array = converted(x.real.copy(), to, way) | converted(x.imag.copy(), to, way)
+        return either
+    output = np.empty(x.shape, TYPES[to])
+    part = "f32" if to == "c64" else "f64"
+    output.real, output.imag = (converted(half.copy(), part, way) for half in (x.real, x.imag))
+    return output
+
+
+def _float(element: Element, target: np.dtype[Any], way: Way) -> int:
+    form = FORMS[target]
+    if isinstance(element, float):
+        sign = form.sign if math.copysign(1, element) < 0 else 0
+        if not math.isfinite(element):
+            return sign | form.infinity | (form.quiet if math.isnan(element) else 0)
+        if element == 0:
+            return sign
+    return encoded(Fraction(element), form, way.choose)
+
+
+def _from_float(element: Element, least: int, greatest: int, way: Way) -> int:
+    if math.isnan(element):
+        return way.nan(least, greatest)
+    if math.isinf(element):
+        return way.too_large(2**80 if element > 0 else -(2**80), least, greatest)
+    return way.too_large(way.whole(element), least, greatest)
+
+
+def _from_integer(element: Element, least: int, greatest: int, way: Way) -> int:
+    return way.integer_too_large(int(element), least, greatest)
+
+
+def with_way(**changes: Any) -> Callable[[Operands, Attributes], Array]:
+    """The conversion, but for some of its ways."""
+    way = replace(SPECIFIED, **changes)
+    return lambda operands, attributes: converted(operands["operand"], attributes["new_element_type"], way)

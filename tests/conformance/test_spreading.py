@@ -1,0 +1,128 @@
+"""Work is spread over processes and machines; who does it cannot be told from the results."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sonnx.conformance.runtimes.runtime import UnavailableError
+from sonnx.conformance.spreading import HERE, Spread, SpreadError, over_dask, over_processes
+from tests.conformance.spread_support import alive, always_lost, lost_once, refused, squared
+
+NUMBERS = [(number,) for number in range(20)]
+SQUARES = [number * number for number in range(20)]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+    ) as made:
+        yield made
+
+
+def spreads(cluster: Any) -> dict[str, Spread]:
+    return {"here": HERE, "processes": over_processes(2), "dask": over_dask(cluster.scheduler_address)}
+
+
+@pytest.mark.parametrize("kind", ["here", "processes", "dask"])
+def test_results_come_in_the_order_of_the_work(kind: str, cluster: Any) -> None:
+    assert list(spreads(cluster)[kind](squared, NUMBERS)) == SQUARES
+    assert list(spreads(cluster)[kind](squared, [])) == []
+
+
+def test_one_job_needs_no_other_process() -> None:
+    assert over_processes(1) is HERE
+
+
+def test_the_work_of_a_lost_process_is_done_again(tmp_path: Path) -> None:
+    marker = tmp_path / "lost"
+    work = [(number, str(marker)) for number in range(20)]
+    assert list(over_processes(2)(lost_once, work)) == SQUARES
+    assert marker.exists()
+
+
+def test_work_that_loses_every_process_is_given_up() -> None:
+    with pytest.raises(SpreadError, match="lost 3 times"):
+        list(over_processes(2)(always_lost, NUMBERS))
+
+
+@pytest.mark.parametrize("kind", ["here", "processes"])
+def test_what_work_raises_is_raised_here(kind: str, cluster: Any) -> None:
+    with pytest.raises(ZeroDivisionError, match="no 0"):
+        list(spreads(cluster)[kind](refused, NUMBERS))
+
+
+def test_what_work_raises_on_a_cluster_is_told_with_its_name(cluster: Any) -> None:
+    with pytest.raises(SpreadError, match=r"ZeroDivisionError: no 0.*every worker needs"):
+        list(over_dask(cluster.scheduler_address)(refused, NUMBERS))
+
+
+def test_whoever_takes_no_more_results_leaves_no_process(tmp_path: Path) -> None:
+    results = over_processes(2)(alive, [(number, str(tmp_path)) for number in range(4)])
+
+    def interrupt() -> None:
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    waiting = threading.Thread(target=interrupt)
+    waiting.start()
+    with pytest.raises(KeyboardInterrupt):
+        next(results)
+    waiting.join()
+    processes = [int(file.read_text()) for file in tmp_path.glob("*.pid")]
+    assert len(processes) == 2
+    for process in processes:
+        _gone(process)
+
+
+def _gone(process: int) -> None:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{process} is still there")
+
+
+def test_a_lost_worker_costs_nothing(cluster: Any, tmp_path: Path) -> None:
+    marker = tmp_path / "lost"
+    work = [(number, str(marker)) for number in range(20)]
+    assert list(over_dask(cluster.scheduler_address)(lost_once, work)) == SQUARES
+    assert marker.exists()
+
+
+def test_where_no_scheduler_answers_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    monkeypatch.setattr("sonnx.conformance.spreading._CONNECT", "1s")
+    with pytest.raises(SpreadError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
+        over_dask("tcp://127.0.0.1:1")
+    with pytest.raises(SpreadError, match="no Dask scheduler answers at nonsense:"):
+        over_dask("nonsense://x")
+
+
+def test_a_cluster_without_workers_is_refused() -> None:
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=0, processes=True, dashboard_address=":0", silence_logs=50
+        ) as empty,
+        pytest.raises(SpreadError, match="has no workers"),
+    ):
+        over_dask(empty.scheduler_address)
+
+
+def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(UnavailableError, match=r'pip install "sonnx\[dask\]"'):
+        over_dask("tcp://127.0.0.1:1")

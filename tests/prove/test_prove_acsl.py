@@ -1,0 +1,39 @@
+import pytest
+from tests.prove.projects import tiny
+
+from sonnx.emit.acsl import equal
+from sonnx.prove.contracts import contracts, lines_of_functions
+
+
+@pytest.mark.parametrize(("dtype", "real"), [("complex64", "float"), ("complex128", "double")])
+def test_complex_numbers_are_compared_part_by_part(dtype: str, real: str) -> None:
+    wanted = f"same_{real}(a[k].real, b[k].real) && same_{real}(a[k].imaginary, b[k].imaginary)"
+    assert equal(f"struct {dtype}", "a[k]", "b[k]") == wanted
+    assert equal(dtype, "a[k]", "b[k]") == wanted
+    model = tiny("Where", dtype)["model.c"]
+    whole = [line for line in model.splitlines() if f"same_{dtype}(" in line]
+    # Nodes may speak of whole numbers, which they take and give by value; copies are behind a pointer.
+    assert len(whole) == 2
+    assert all("predicate" in line or "condition != 0 ==> " in line for line in whole)
+    copied = (
+        f"same_{real}(out_t3[k].real, t_t3[k].real) && same_{real}(out_t3[k].imaginary, t_t3[k].imaginary)"
+    )
+    said = contracts(model)
+    assert f"ensures \\forall integer k; 0 <= k < 6 ==> {copied};" in said["copy_out_t3"]
+    assert f"ensures \\forall integer k; 0 <= k < 6 ==> {copied};" in said["random_model_run"]
+
+
+@pytest.mark.parametrize("name", ["float", "double", "int8_t", "uint64_t"])
+def test_other_numbers_are_compared_whole(name: str) -> None:
+    assert equal(name, "a", "b") == f"same_{name}(a, b)"
+
+
+@pytest.mark.parametrize("operator", ["Where", "Conv"])
+def test_the_line_of_a_function_is_that_of_its_head(operator: str) -> None:
+    model = tiny(operator)["model.c"]
+    found = lines_of_functions(model)
+    assert found.keys() == contracts(model).keys()
+    assert len(found) > 3
+    for name, line in found.items():
+        assert f" {name}(" in f" {model.splitlines()[line - 1]}"
+        assert model.splitlines()[line] == "{"
