@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.conformance.campaign import Outcome, compared, outcome, twin
+from sonnx.conformance.campaign import compared, outcome, twin
 from sonnx.conformance.result import CaseVerdict, Cell, Departure, Report, RuleVerdict, Stop, Verdict
 from sonnx.conformance.runtimes.answer import Answer
 from sonnx.conformance.subjects import SUBJECTS
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, numpy_dtype
-from sonnx.numeric.convert import PART
 from sonnx.operators.shared.trials import Trial
 
 F = np.float32
@@ -25,7 +24,9 @@ GEOMETRY = {
     "pads": (0, 0, 0, 0),
     "strides": (1, 1),
 }
-HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m\u202egnp.exe\u2066\x00\ud800 --> ]]> {{data}} \"'&\n# x"
+HOSTILE = (
+    "</script><img src=x onerror=alert(1)>\x1b[31m\u202egnp.exe\u2066\x00\ud800 --> ]]> {{data}} \"'&\n# x"
+)
 
 
 def trial(
@@ -68,7 +69,9 @@ def nan_min(dtype: DType) -> Departure:
     held = numpy_dtype(dtype)
     nan = np.array(np.nan, held)
     asked = trial({"input": np.array([-0.0], held), "min": nan, "max": np.array(1, held)})
-    return departure("clip", dtype, asked, [np.array([np.nan], held)], cases=24, source="from-quiet-nan-to-one")
+    return departure(
+        "clip", dtype, asked, [np.array([np.nan], held)], cases=24, source="from-quiet-nan-to-one"
+    )
 
 
 def lost_sign(dtype: DType = DType.FLOAT, **how: Any) -> Departure:
@@ -87,7 +90,9 @@ def other_sum() -> Departure:
     return departure("conv", DType.FLOAT, asked, [paired], cases=3, twin_gives=[ordered])
 
 
-def cases(departs: int = 0, conforms: int = 5, unsupported: int = 0, about: str = "D-CLIP-1") -> tuple[CaseVerdict, ...]:
+def cases(
+    departs: int = 0, conforms: int = 5, unsupported: int = 0, about: str = "D-CLIP-1"
+) -> tuple[CaseVerdict, ...]:
     listed = [CaseVerdict(f"from-quiet-nan-to-{n}", "departs", about) for n in range(departs)]
     listed += [CaseVerdict(f"random-{n}", "conforms") for n in range(conforms)]
     said = "unsupported: no kernel"
@@ -184,7 +189,9 @@ def hostile() -> Report:
     """Every text that a runtime or a model can have a say in, as bad as can be."""
     text = np.array([HOSTILE], object)
     operands = {"condition": np.array([True]), "X": text, "Y": text}
-    bad = departure("where", DType.STRING, trial(operands), [np.array([HOSTILE + "!"], object)], source=HOSTILE)
+    bad = departure(
+        "where", DType.STRING, trial(operands), [np.array([HOSTILE + "!"], object)], source=HOSTILE
+    )
     cell = Cell(
         "where",
         DType.STRING,

@@ -10,6 +10,7 @@ from sonnx.conformance.judge import Sums, judge
 from sonnx.conformance.subjects import SUBJECTS, Subject
 from sonnx.conformance.words import element_text
 from sonnx.model.dtype import DType
+from sonnx.numeric.arrays import dtype_of
 from sonnx.operators.shared.trials import Trial
 
 F = np.float32
@@ -73,6 +74,41 @@ def test_each_clause_is_told_once_with_the_first_place_and_the_number_of_element
     assert told["D-CLIP-2"] == ((1, 1), "-0x0p+0 (0x80000000)", "0x0p+0 (0x00000000)", 1)
     assert told["D-CLIP-5"] == ((1, 0), "0x1p+0 (0x3f800000)", "0x1.2p+3 (0x41100000)", 1)
     assert told["D-CLIP-1"][0] == (0, 0)
+
+
+def where(condition: int, x: Any, y: Any) -> Trial:
+    held = np.array([condition], np.uint8).view(np.bool_)
+    return Trial("t", {"condition": held, "X": np.array([x]), "Y": np.array([y])}, (), "")
+
+
+NAN = np.array([0x7FC00001, 0x7FC00002], np.uint32).view(F)
+KINDS: dict[str, tuple[Trial, Any, list[tuple[str, str]]]] = {
+    "a zero": (where(1, F(-0.0), F(1)), F(0), [("D-WHERE-2", "sign of zero")]),
+    "a NaN": (where(1, NAN[0], F(1)), NAN[1], [("D-WHERE-2", "bits of NaN")]),
+    "a NaN that became a number": (where(1, NAN[0], F(1)), F(1), [("D-WHERE-2", "value")]),
+    "a number": (where(0, F(2), F(1)), F(2), [("D-WHERE-2", "value")]),
+    # The byte is blamed for what was chosen, not for what became of it.
+    "a strange byte": (where(2, F(2), F(1)), F(1), [("D-WHERE-1", "value")]),
+    "a zero under a strange byte": (where(2, F(-0.0), F(1)), F(0), [("D-WHERE-2", "sign of zero")]),
+    "a part beside a NaN": (
+        where(1, np.complex64(complex(np.nan, 1)), np.complex64(0)),
+        np.complex64(complex(np.nan, 2)),
+        [("D-WHERE-2", "value")],
+    ),
+    "a part beside a zero": (
+        where(1, np.complex64(complex(-0.0, 1)), np.complex64(0)),
+        np.complex64(complex(0.0, 1)),
+        [("D-WHERE-2", "sign of zero")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_it_is_told_what_was_lost_of_an_element(name: str) -> None:
+    trial, found, expected = KINDS[name]
+    specified = BY_NAME["where"].specified(trial, dtype_of(found) or DType.REAL)
+    told = judge(specified, [np.array([found])]).differences
+    assert [(each.identifier, each.kind) for each in told] == expected
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.spread_support import alive, always_lost, lost_once, refused, squared
 
 from sonnx.conformance.runtimes.runtime import UnavailableError
 from sonnx.conformance.spreading import HERE, Spread, SpreadError, over_dask, over_processes
-from tests.conformance.spread_support import alive, always_lost, lost_once, refused, squared
 
 NUMBERS = [(number,) for number in range(20)]
 SQUARES = [number * number for number in range(20)]

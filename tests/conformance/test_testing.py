@@ -1,6 +1,7 @@
 """The kit in somebody's own tests: parameters, lists of what to skip, a fixture."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -43,7 +44,7 @@ def test_a_case_has_a_name_a_model_and_inputs() -> None:
 
 def test_check_accepts_what_is_specified_and_tells_what_is_not() -> None:
     case = next(case for case in cases(["Clip"], ["float"]) if case.trial.name == "from-minus-one-to-one")
-    right = ReferenceEvaluator(case.model()).run(None, dict(case.inputs))
+    right: Any = ReferenceEvaluator(case.model()).run(None, dict(case.inputs))
     case.check(right)
     wrong = np.where(right[0] == 1, np.float32(7), right[0])
     with pytest.raises(

@@ -2,11 +2,12 @@
 
 import hashlib
 import json
+import pickle
 import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 from math import inf, nan, nextafter
@@ -30,14 +31,20 @@ from tests.conformance.vectors_support import (
 
 from sonnx import __version__
 from sonnx.conformance import vectors
+from sonnx.conformance.subjects import subject_named
 from sonnx.conformance.vector_files import interval, npy_bytes
-from sonnx.conformance.vectors import ChoiceError, Made, Part, cell_files, chosen, parts, write_vectors
+from sonnx.conformance.vectors import Made, Part, cell_files, parts, write_vectors
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.enclosure import Enclosure
 from sonnx.operators import rules
 
+EXPAND = ("expand", DType.INT8)
 SQUARE = "conv/float/sum-square-less-one-along-columns"
+
+
+Make = Callable[[Part], Made]
+Work = Sequence[tuple[Part]]
 
 
 @pytest.fixture(scope="module")
@@ -330,10 +337,6 @@ def test_every_rule_and_ruling_that_is_shown_is_known(tree: Path) -> None:
     }
     known = {rule.identifier for rule in rules()} | rulings
     shown = {identifier for case in cases(tree).values() for identifier in case["shows"]}
-    # All that the operators of these vectors show anywhere.
-    for operator, kind in CASES:
-        for subject, dtype in chosen([operator], [kind]):
-            shown |= {identifier for trial in subject.trials(dtype, 0) for identifier in trial.shows}
     assert shown - known == set()
     assert {"D-CONV-6", "conv.pads.C1"} <= shown
 
@@ -363,14 +366,18 @@ def test_sha256sum_accepts_the_sums_and_notices_a_wrong_bit(tmp_path: Path) -> N
     assert subprocess.run(command, cwd=folder, check=False, timeout=60, capture_output=True).returncode == 1
 
 
-def test_two_runs_give_the_same_bytes_however_they_are_divided(tree: Path, tmp_path: Path) -> None:
-    def in_threads(make: Callable[[Part], Made], work: Sequence[Part]) -> Iterator[Made]:
-        with ThreadPoolExecutor(3) as pool:
-            yield from pool.map(make, work)
+def test_two_runs_give_the_same_bytes_wherever_they_are_made(tree: Path, tmp_path: Path) -> None:
+    def elsewhere(make: Make, work: Work) -> Iterator[Made]:
+        """As far away as another process: everything is sent there and back; the last comes first."""
+        made = {}
+        for number, each in reversed(list(enumerate(work))):
+            there, given = pickle.loads(pickle.dumps((make, each)))
+            made[number] = pickle.loads(pickle.dumps(there(*given)))
+        return (made[number] for number in range(len(work)))
 
     seen: list[tuple[int, int, str]] = []
     written = write_vectors(
-        tmp_path / "again", some_parts(), run=in_threads, watch=lambda *step: seen.append(step)
+        tmp_path / "again", some_parts(), run=elsewhere, watch=lambda *step: seen.append(step)
     )
     assert contents(tmp_path / "again") == contents(tree)
     total = sum(map(len, CASES.values()))
@@ -383,32 +390,32 @@ def test_two_runs_give_the_same_bytes_however_they_are_divided(tree: Path, tmp_p
 
 
 def test_a_cell_is_all_its_parts() -> None:
-    whole = parts(chosen(["expand"], ["int8"]))
-    number = sum(part.last - part.first for part in whole)
-    subject, dtype = chosen(["expand"], ["int8"])[0]
-    assert number == sum(1 for _ in subject.trials(dtype, 0))
-    singles = [Part("expand", DType.INT8, 0, at, at + 1) for at in range(number)]
-    made = [cell_files(part) for part in singles]
-    assert tuple(file for each in made for file in each.files) == tuple(
-        file for part in whole for file in cell_files(part).files
-    )
+    (whole,) = parts([EXPAND])
+    names = [trial.name for trial in subject_named("expand").trials(DType.INT8, 0)]
+    assert (whole.first, whole.last) == (0, len(names))
+    singles = [cell_files(replace(whole, first=at, last=at + 1)) for at in range(len(names))]
+    assert [path for each in singles for path, _ in each.entries] == [f"expand/int8/{name}" for name in names]
+    made = cell_files(whole)
+    assert made.files == tuple(file for each in singles for file in each.files)
+    assert made.entries == tuple(entry for each in singles for entry in each.entries)
 
 
 def test_cases_beyond_one_part_are_in_the_next() -> None:
-    found = parts(chosen(["clip"], ["float"]))
-    assert len(found) > 1
-    assert found[0].first == 0
-    assert [part.first for part in found[1:]] == [part.last for part in found[:-1]]
+    found = parts([("clip", DType.FLOAT), EXPAND])
+    assert [part.operator for part in found] == ["clip"] * (len(found) - 1) + ["expand"]
+    clip = found[:-1]
+    assert len(clip) > 1
+    assert [part.first for part in clip] == [0, *(part.last for part in clip[:-1])]
     assert all(part.last - part.first <= 128 for part in found)
 
 
 def test_another_seed_and_another_operator_set_are_other_vectors() -> None:
-    assert {part.seed for part in parts(chosen(["expand"], ["int8"]), 1)} == {1}
-    names = [trial.name for trial in chosen(["expand"], ["int8"])[0][0].trials(DType.INT8, 0)]
-    at = names.index("random-3")
-    one, other = (cell_files(Part("expand", DType.INT8, seed, at, at + 1)).files for seed in (0, 1))
-    assert one != other
-    old = dict(cell_files(Part("expand", DType.INT8, 0, at, at + 1, opset=13)).files)
+    (part,) = parts([EXPAND])
+    names = [trial.name for trial in subject_named("expand").trials(DType.INT8, 0)]
+    one = replace(part, first=names.index("random-3"), last=names.index("random-3") + 1)
+    assert parts([EXPAND], 1) == (replace(part, seed=1),)
+    assert cell_files(replace(one, seed=1)).files != cell_files(one).files
+    old = dict(cell_files(replace(one, opset=13)).files)
     model = onnx.load_from_string(old["expand/int8/random-3/model.onnx"])
     assert [each.version for each in model.opset_import] == [13]
 
@@ -416,40 +423,11 @@ def test_another_seed_and_another_operator_set_are_other_vectors() -> None:
 # --- what is refused, and what is left behind --------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("operators", "types", "said"),
-    [
-        (
-            ["clip", "nope", "Broadcast", "xla.call"],
-            [],
-            r"operator 'nope', 'Broadcast', 'xla.call'; there are clip",
-        ),
-        ([], ["float", "f3", "real"], r"type 'f3', 'real'; there are float16, float,"),
-        (["no"], ["nor"], r"operator 'no'; .*; no vectors of type 'nor'"),
-        (["conv"], ["int8"], "goes with conv, int8"),
-        (["conv", "clip"], ["int8"], "goes with conv$"),
-        (["x" * 500], [], r"x\.\.\. \(462 more characters\); there are clip"),
-    ],
-)
-def test_all_unknown_names_are_told_at_once(operators: list[str], types: list[str], said: str) -> None:
-    with pytest.raises(ChoiceError, match=said):
-        chosen(operators, types)
-
-
-def test_names_are_those_that_other_commands_take() -> None:
-    assert [subject.identifier for subject, _ in chosen(["Clamp", "xla.clamp", "Clip"], ["float"])] == [
-        "xla.clamp",
-        "clip",
-    ]
-    assert {dtype for _, dtype in chosen([], ["string"])} == {DType.STRING}
-    assert {subject.identifier for subject, _ in chosen([], ["string"])} == {"where", "expand"}
-
-
 def test_a_seed_below_0_is_refused() -> None:
-    with pytest.raises(ChoiceError, match="seed"):
-        parts(chosen(["clip"], ["int8"]), -1)
+    with pytest.raises(ValueError, match="seed"):
+        parts([EXPAND], -1)
     with pytest.raises(ValueError, match="opset"):
-        parts(chosen(["clip"], ["int8"]), 0, 12)
+        parts([EXPAND], 0, 12)
 
 
 @pytest.mark.parametrize("what", ["file", "folder"])
@@ -476,20 +454,31 @@ def test_an_empty_folder_is_filled_and_folders_above_are_made(tmp_path: Path) ->
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, SystemExit])
 def test_nothing_half_written_stays(error: type[BaseException], tmp_path: Path) -> None:
-    def ends(make: Callable[[Part], Made], work: Sequence[Part]) -> Iterator[Made]:
-        yield make(work[0])
-        (part,) = tmp_path.joinpath("above").iterdir()
-        assert contents(part)  # something has been written by now
-        raise error
+    closed = []
 
-    with pytest.raises(error):
-        write_vectors(tmp_path / "above" / "vectors", some_parts(), run=ends)
+    def ends(make: Make, work: Work) -> Iterator[Made]:
+        try:
+            yield make(*work[0])
+            (part,) = tmp_path.joinpath("above").iterdir()
+            assert contents(part)  # something has been written by now
+            yield make(*work[1])
+        finally:
+            closed.append(True)
+
+    def watch(done: int, *_: object) -> None:
+        if done == 2:
+            raise error
+
+    with pytest.raises(error) as caught:
+        write_vectors(tmp_path / "above" / "vectors", some_parts(), run=ends, watch=watch)
     assert list(tmp_path.iterdir()) == []
+    assert closed  # although the error keeps everything alive
+    assert caught.type is error
 
 
 def test_results_that_are_missing_are_noticed(tmp_path: Path) -> None:
-    def too_few(make: Callable[[Part], Made], work: Sequence[Part]) -> Iterator[Made]:
-        return map(make, work[:1])
+    def too_few(make: Make, work: Work) -> Iterator[Made]:
+        return iter([make(*work[0])])
 
     with pytest.raises(ValueError, match="shorter"):
         write_vectors(tmp_path / "vectors", some_parts()[:2], run=too_few)

@@ -49,12 +49,6 @@ def judge(tree: Path) -> ModuleType:
     return judge_of(tree)
 
 
-@pytest.fixture
-def mine(tree: Path, tmp_path: Path) -> Path:
-    """A copy that may be damaged."""
-    return Path(shutil.copytree(tree, tmp_path / "mine"))
-
-
 def from_files(model: Path, inputs: dict[str, Any]) -> list[Any]:
     """A stand-in that says what the .npy files say; strings have none."""
     case = model.parent
@@ -166,8 +160,11 @@ def damage(path: Path) -> None:
     ],
 )
 def test_a_wrong_bit_in_an_output_file_is_noticed(
-    case: str, judge: ModuleType, mine: Path, tree: Path
+    case: str, judge: ModuleType, tree: Path, tmp_path: Path
 ) -> None:
+    mine = tmp_path / "mine"
+    shutil.copytree(tree / case, mine / case)
+    shutil.copy(tree / "manifest.json", mine)
     right = judge.read(tree / case / OUTPUT)
     assert verdict(judge, mine, case, lambda *_: [right]) == "bits"
     damage(mine / case / OUTPUT)

@@ -18,14 +18,14 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.operators.shared.trials import Trial
 
 # Every try to make a crash smaller costs a process.
-_TRIES_OF_CRASHES = 40
+_TRIES_OF_CRASHES = 24
 _TRIES = 400
 # Elements of all operands that are few enough for anybody.
 _FEW = 4
 # So many other vectors are made small where the first one stays larger.
 _OTHERS = 4
 # Each costs a process, or the time that an answer may take: a runtime that always crashes is not asked on.
-_MOST_CRASHES = 25
+_MOST_CRASHES = 10
 DEFAULT_EXAMPLES = 100
 
 

@@ -73,6 +73,7 @@ def searched(
     What is found is made simple, by more trials, which are not counted. Equal arguments find the same unless
     `seconds` ends the search. Raises UnavailableError where Hypothesis is not installed.
     """
+    needed("hypothesis", _PACKAGE)
     hunt = _Hunt(ask, set(known), examples, None if seconds is None else monotonic() + seconds)
     with _nothing_is_kept():
         while hunt.goes_on:

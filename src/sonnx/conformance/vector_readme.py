@@ -40,6 +40,7 @@ most such programs compare with a tolerance, and so find little.
 
 Files `.npy` are little-endian and never pickled. NumPy has no bfloat16: such a tensor is there as `uint16`,
 its bits. Strings have no `.npy`, because NumPy's strings lose a NUL at their end; in a `.pb` they are UTF-8.
+Where a bool is a condition, every byte but 0 is true, and a few cases have such bytes.
 
 ## The manifest
 

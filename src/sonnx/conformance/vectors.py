@@ -4,11 +4,11 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,14 @@ from sonnx.conformance.runtimes.question import (
     require_opset,
     stablehlo_text,
 )
-from sonnx.conformance.subjects import SUBJECTS, Subject, subject_named
+from sonnx.conformance.spreading import HERE
+from sonnx.conformance.subjects import Subject, Unit, subject_named
 from sonnx.conformance.vector_files import interval, npy_bytes, npy_type, tensor_bytes
 from sonnx.conformance.vector_readme import COMPARE, readme
 from sonnx.model.dtype import IEEE, DType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.convert import PART
-from sonnx.operators.catalogue import operator as operator_named
 from sonnx.operators.shared.trials import Trial
-from sonnx.report.text import cut
 
 # What a reader of the manifest must know: it grows with every change that old readers do not understand.
 FORMAT = 1
@@ -37,7 +36,6 @@ FORMAT = 1
 _MOST_CASES = 128
 # The folder of a case's tensors, as in ONNX's own test data.
 _DATA = "test_data_set_0"
-_LONGEST_NAME = 40
 _FLOATS = (*IEEE, DType.BFLOAT16, *PART)
 
 
@@ -71,70 +69,21 @@ class Written:
     digest: str
 
 
-# What is done to every part, in any process: results come in the order of the parts.
-Run = Callable[[Callable[[Part], Made], Sequence[Part]], Iterable[Made]]
+# Makes all parts, each with one argument, wherever it likes: results come in the order of the parts.
+Run = Callable[[Callable[[Part], Made], Sequence[tuple[Part]]], Iterator[Made]]
 # Cases done, cases in all, and what is done.
 Watch = Callable[[int, int, str], None]
 
 
-class ChoiceError(ValueError):
-    """Operators, types or a seed that there are no vectors of."""
-
-
-# --- what is to be written ---------------------------------------------------------------------------------
-
-
-def chosen(operators: Sequence[str], types: Sequence[str]) -> tuple[tuple[Subject, DType], ...]:
-    """The operators and types of those names, all of them where none is named; raises ChoiceError.
-
-    Everything that is named must be had together with something else that is named.
-    """
-    known = {name: _subject(name) for name in dict.fromkeys(operators)}
-    every = dict.fromkeys(str(dtype) for subject in SUBJECTS for dtype in subject.types)
-    problems = []
-    if strange := [name for name, subject in known.items() if subject is None]:
-        names = ", ".join(subject.identifier for subject in SUBJECTS)
-        problems.append(f"no vectors of {_listed(strange, 'operator')}; there are {names}")
-    if strange := [name for name in dict.fromkeys(types) if name not in every]:
-        problems.append(f"no vectors of {_listed(strange, 'type')}; there are {', '.join(every)}")
-    if problems:
-        raise ChoiceError("; ".join(problems))
-    subjects = [subject for subject in known.values() if subject] if known else SUBJECTS
-    found = {
-        (subject.identifier, dtype): (subject, dtype)
-        for subject in subjects
-        for dtype in subject.types
-        if not types or str(dtype) in types
-    }
-    alone = [s.identifier for s in subjects if known and not any(s.identifier == have for have, _ in found)]
-    alone += [name for name in dict.fromkeys(types) if not any(name == dtype for _, dtype in found)]
-    if alone:
-        raise ChoiceError(f"nothing of what was named goes with {', '.join(dict.fromkeys(alone))}")
-    return tuple(found.values())
-
-
-def _subject(name: str) -> Subject | None:
-    try:
-        return subject_named(operator_named(name).identifier)
-    except (KeyError, ValueError):  # an operator that is not tried, or none
-        return None
-
-
-def _listed(names: Sequence[str], kind: str) -> str:
-    return f"{kind} {', '.join(cut(repr(name), _LONGEST_NAME) for name in names)}"
-
-
-def parts(
-    choice: Iterable[tuple[Subject, DType]], seed: int = 0, opset: int = NEWEST_OPSET
-) -> tuple[Part, ...]:
+def parts(units: Iterable[Unit], seed: int = 0, opset: int = NEWEST_OPSET) -> tuple[Part, ...]:
     """All cases of operators and types, in parts that can be made one by one; raises ValueError."""
     require_opset(opset)
     if seed < 0:
-        raise ChoiceError(f"the seed is a whole number from 0 on, not {seed}")
+        raise ValueError(f"the seed is a whole number from 0 on, not {seed}")
     return tuple(
-        Part(subject.identifier, dtype, seed, first, min(first + _MOST_CASES, number), opset)
-        for subject, dtype in choice
-        for number in (sum(1 for _ in subject.trials(dtype, seed)),)
+        Part(operator, dtype, seed, first, min(first + _MOST_CASES, number), opset)
+        for operator, dtype in units
+        for number in (len(_trials(operator, dtype, seed)),)
         for first in range(0, number, _MOST_CASES)
     )
 
@@ -147,15 +96,20 @@ def cell_files(part: Part) -> Made:
     subject = subject_named(part.operator)
     files: list[tuple[str, bytes]] = []
     entries: list[tuple[str, str]] = []
-    before = ""
-    for number, trial in enumerate(islice(subject.trials(part.dtype, part.seed), part.last)):
-        if number >= part.first:
-            twin = before if subject.enclose and trial.name == f"{before}-constant" else None
-            made, entry = _case(subject, part, trial, twin)
-            files += ((f"{entry['path']}/{name}", content) for name, content in made.items())
-            entries.append((entry["path"], json.dumps(entry, sort_keys=True)))
-        before = trial.name
+    trials = _trials(part.operator, part.dtype, part.seed)
+    for number in range(part.first, part.last):
+        trial, before = trials[number], trials[number - 1].name if number else ""
+        twin = before if subject.enclose and trial.name == f"{before}-constant" else None
+        made, entry = _case(subject, part, trial, twin)
+        files += ((f"{entry['path']}/{name}", content) for name, content in made.items())
+        entries.append((entry["path"], json.dumps(entry, sort_keys=True)))
     return Made(tuple(files), tuple(entries))
+
+
+# Parts of one operator and type follow each other.
+@lru_cache(1)
+def _trials(operator: str, dtype: DType, seed: int) -> tuple[Trial, ...]:
+    return tuple(subject_named(operator).trials(dtype, seed))
 
 
 def _case(
@@ -251,16 +205,12 @@ def require_new(path: str | Path) -> Path:
     return target
 
 
-def _one_by_one(make: Callable[[Part], Made], work: Sequence[Part]) -> Iterable[Made]:
-    return map(make, work)
-
-
 def _unwatched(done: int, total: int, name: str) -> None:
     """Nobody looks."""
 
 
 def write_vectors(
-    path: str | Path, work: Sequence[Part], *, run: Run = _one_by_one, watch: Watch = _unwatched
+    path: str | Path, work: Sequence[Part], *, run: Run = HERE, watch: Watch = _unwatched
 ) -> Written:
     """Write the vectors of all parts into a new folder, which appears whole or not at all; raises OSError.
 
@@ -270,7 +220,8 @@ def write_vectors(
     total, done, size = sum(part.last - part.first for part in work), 0, 0
     entries: dict[str, str] = {}
     sums: dict[str, str] = {}
-    with _new_folder(path) as folder:
+    # Whatever does the work ends before the folder is gone, and also where something goes wrong.
+    with _new_folder(path) as folder, _closing(run(cell_files, [(part,) for part in work])) as results:
 
         def write(name: str, content: bytes) -> None:
             nonlocal size
@@ -278,7 +229,7 @@ def write_vectors(
             sums[name] = sha256(content).hexdigest()
             size += len(content)
 
-        for part, made in zip(work, run(cell_files, work), strict=True):
+        for part, made in zip(work, results, strict=True):
             for case, _ in made.entries:
                 (folder / case / _DATA).mkdir(parents=True)
             for name, content in made.files:
@@ -291,6 +242,16 @@ def write_vectors(
         listed = "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())).encode()
         write("SHA256SUMS", listed)
     return Written(total, len(sums), size, sha256(listed).hexdigest())
+
+
+@contextmanager
+def _closing(results: Iterator[Made]) -> Iterator[Iterator[Made]]:
+    """What gives results, ended at the end; not every iterator needs that."""
+    try:
+        yield results
+    finally:
+        if isinstance(results, Generator):
+            results.close()
 
 
 def _counts(work: Iterable[Part]) -> Mapping[str, Mapping[str, int]]:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-
 from tests.conformance.right.elements import FORMS, Array, is_nan, number
 from tests.conformance.right.moving import Attributes, Operands
 

@@ -5,7 +5,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-
 from tests.conformance.right.elements import Array
 
 Operands = Mapping[str, Array]

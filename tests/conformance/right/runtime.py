@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sonnx.conformance.runtimes.question import Question
 from tests.conformance.right.bounding import clamp, clip
 from tests.conformance.right.converting import convert
 from tests.conformance.right.elements import Array
@@ -19,6 +18,8 @@ from tests.conformance.right.moving import (
 )
 from tests.conformance.right.sliding import PROBLEMS, Fold, Problem, Term, convolved
 from tests.conformance.right.summing import FOLDS
+
+from sonnx.conformance.runtimes.question import Question
 
 ELEMENTWISE: dict[str, Callable[[Operands, Attributes], Array]] = {
     "clip": clip,

@@ -1,4 +1,4 @@
-"""Convolutions: which elements meet, by places counted one by one. How they are added is for others to say."""
+"""Convolutions: which elements meet, by places counted one by one. Others say how they are added."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-
 from tests.conformance.right.elements import FORMS, Array
 from tests.conformance.right.moving import Attributes, Operands
 
@@ -168,8 +167,8 @@ def xla_general(operands: Operands, attributes: Attributes) -> Problem:
     X, W = operands["lhs"], operands["rhs"]
     names = ("window_strides", "rhs_dilation", "padding", "lhs_dilation")
     axes = [
-        Axis(size, kernel, stride, dilation, *ends, base)
-        for size, kernel, stride, dilation, ends, base in zip(
+        Axis(size, kernel, stride, dilation, low, high, base)
+        for size, kernel, stride, dilation, (low, high), base in zip(
             X.shape[2:], W.shape[2:], *(attributes[name] for name in names), strict=True
         )
     ]

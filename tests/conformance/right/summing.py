@@ -6,10 +6,10 @@ from functools import reduce
 from math import prod
 
 import numpy as np
-
-from sonnx.numeric.fused import fma
 from tests.conformance.right.elements import FORMS, Array, encoded
 from tests.conformance.right.sliding import Fold, Problem, Term
+
+from sonnx.numeric.fused import fma
 
 # Terms of one block.
 _BLOCK = 4
@@ -149,10 +149,8 @@ def multiplied(problem: Problem, terms: Sequence[Term]) -> Array:
     places = prod(problem.shape[2:])
     x = np.stack([term.x.reshape(*term.x.shape[:2], places) for term in terms], axis=2)
     w = np.stack([term.w.reshape(-1) for term in terms], axis=1)
-    if x.shape[1] == 1:
-        found = np.matmul(w, x[:, 0])
-    else:  # every channel has its own
-        found = np.matmul(w[:, None], x)
+    # Without groups all channels have the same elements, in depthwise convolutions each has its own.
+    found = np.matmul(w, x[:, 0]) if problem.group == 1 else np.matmul(w[:, None], x)
     return found.reshape(problem.shape) + problem.start
 
 

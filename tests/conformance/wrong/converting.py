@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
-
-from sonnx.conformance.runtimes.question import Question
 from tests.conformance.right.converting import converted, saturated, with_way, wrapped
 from tests.conformance.right.elements import Array
 from tests.conformance.wrong import damage
 from tests.conformance.wrong.moving import answering
 from tests.conformance.wrong.mutant import BF16, C64, C128, F16, F32, F64, I16, I32, I64, U32, U64, Mutant
+
+from sonnx.conformance.runtimes.question import Question
 
 _NAME = "xla.convert_element_type"
 
@@ -93,9 +93,14 @@ def _bad(
     return Mutant(name, _NAME, types, ruling, answer)  # type: ignore[arg-type]  # rows of a table
 
 
-_TRUTH: Callable[[float], bool] = lambda element: int(element) != 0 if math.isfinite(element) else True
-_ORDERED: Callable[[float], bool] = lambda element: element < 0 or element > 0
-_POSITIVE: Callable[[float], bool] = lambda element: element > 0
+def _whole_is_true(element: float) -> bool:
+    return int(element) != 0 if math.isfinite(element) else True
+
+
+def _nan_is_false(element: float) -> bool:
+    return element < 0 or element > 0
+
+
 _NARROW = "f16 bf16 f32"
 
 MUTANTS = (
@@ -113,10 +118,10 @@ MUTANTS = (
     _bad("ties go away from zero", _way(choose=_ties_away), F64, I64),
     _bad("fractions of floats are cut off", _way(choose=lambda whole, rest: whole), F64, F32, I32),
     _bad("too large floats become the largest", _to(_NARROW, _largest_for_infinity), F64, F32),
-    _bad("pred by truncation", _way(true=_TRUTH), F32, F64),
+    _bad("pred by truncation", _way(true=_whole_is_true), F32, F64),
     _bad("pred by the low byte", _to("pred", _by("u8")), I16, U64),
-    _bad("NaN is false", _way(true=_ORDERED), F32, BF16, C64),
-    _bad("negative numbers are false", _way(true=_POSITIVE), F32, I16),
+    _bad("NaN is false", _way(true=_nan_is_false), F32, BF16, C64),
+    _bad("negative numbers are false", _way(true=lambda element: element > 0), F32, I16),
     _bad("pred by the real part alone", _to("pred", _real_part_alone), C64, C128),
     _bad("unsigned numbers are taken for signed", _to("f16 bf16 f32 f64 c64 c128 s64", _signed), U32, U64),
     _bad("unsigned numbers go through s32", _to("u8 u16 u32 u64", _by("s32")), F32, F64),
@@ -133,9 +138,6 @@ MUTANTS = (
     _bad("infinities become the largest number", _after(damage.saturated), F32, BF16),
     _bad("subnormal inputs are flushed", _before(damage.flushed), F32, BF16, ruling="D-ALL-4"),
     _bad("subnormal outputs are flushed", _after(damage.flushed), F64, F32, ruling="D-ALL-4"),
-    _bad(
-        "the payload of NaN is lost from a type to itself", _same(damage.payload_lost), F32, ruling="D-ALL-4"
-    ),
     _bad("subnormal numbers are flushed from a type to itself", _same(damage.flushed), F32, ruling="D-ALL-4"),
     Mutant(
         "one element of a million is wrong",
@@ -144,5 +146,12 @@ MUTANTS = (
         "D-XLA-3",
         _after(damage.one_element_wrong(777_777)),
         trials="million",
+    ),
+)
+
+# What trials do not look at yet: NaNs are compared as computed ones, also where they are moved.
+ESCAPES = (
+    _bad(
+        "the payload of NaN is lost from a type to itself", _same(damage.payload_lost), F32, ruling="D-ALL-4"
     ),
 )

@@ -3,9 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
-
-from sonnx.conformance.runtimes.question import Question
-from sonnx.model.dtype import DType
 from tests.conformance.right import moving as right
 from tests.conformance.right.elements import Array
 from tests.conformance.right.moving import Attributes, Operands
@@ -27,6 +24,9 @@ from tests.conformance.wrong.mutant import (
     U64,
     Mutant,
 )
+
+from sonnx.conformance.runtimes.question import Question
+from sonnx.model.dtype import DType
 
 Meaning = Callable[[Operands, Attributes], Array]
 # The ruling on NaNs and zeros that are moved, and the one on everything else.

@@ -19,7 +19,10 @@ C64, C128, STRING, BOOL = DType.COMPLEX64, DType.COMPLEX128, DType.STRING, DType
 
 @dataclass(frozen=True)
 class Mutant:
-    """Wrong in `operator` on each of `types`, judged by the trials whose names begin with `trials`."""
+    """Wrong in `operator` on each of `types`, judged by the trials whose names begin with `trials`.
+
+    `twins` says that it looks at what is constant; only then such trials are asked once more.
+    """
 
     name: str
     operator: str
@@ -28,6 +31,7 @@ class Mutant:
     answer: Callable[[Question], Sequence[Any]]
     sums: Sums = "free"
     trials: str = ""
+    twins: bool = False
     version: str = "0"
 
     def supports(self, question: Question) -> bool:

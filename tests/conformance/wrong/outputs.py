@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
-from sonnx.conformance.runtimes.question import Question
 from tests.conformance.right.elements import Array
 from tests.conformance.right.runtime import Plain
 from tests.conformance.wrong.mutant import F32, I64, STRING, Mutant
+
+from sonnx.conformance.runtimes.question import Question
 
 _OPERATORS = ("clip", "conv", "where", "expand", "xla.broadcast", "xla.clamp", "xla.collapse", "xla.conv")
 

@@ -236,7 +236,8 @@ function departures() {
     make("td", {}, make("div", { class: "chips" }, types.map((each) => make("a", {
       class: `chip ${departure ? "departs" : "crashes"}`, href: `#${each.operator}/${each.type}`,
     }, each.type)))),
-    make("td", { class: "number" }, cases ? number(cases) : "search")));
+    make("td", { class: "number" }, cases ? number(cases) : "search",
+      make("span", { class: "unit" }, cases ? ` vector${cases === 1 ? "" : "s"}` : ""))));
   place("departures", make("h2", { id: "departures-title" }, "What departs"),
     rows.length ? table(["", "operator", "clause of the specification", "types", "vectors"], rows, [4], "list stacked")
       : make("p", { class: "empty" }, nothing()));
@@ -253,7 +254,7 @@ function table(heads, rows, right, kind = "list") {
 
 function panel(cell) {
   const heading = make("h2", { id: "panel-title", tabindex: "-1" },
-    `${cell.name} on ${cell.type}`, badge(cell.standing, WORDS[cell.standing]));
+    `${cell.name} on ${cell.type}`, badge(cell.standing, cell.standing === "departs" ? "departs" : WORDS[cell.standing]));
   const grades = Object.entries(cell.grades)
     .map(([grade, value]) => `${number(value)} ${GRADES[grade] || grade}`).join(", ");
   const counts = ["conforms", "departs", "crashes", "unsupported"].filter((verdict) => cell.counts[verdict])
@@ -336,6 +337,11 @@ function indexOf(array, flat) {
   return `[${places.join(", ")}]`;
 }
 
+// One element alone needs no place.
+function placed(array) {
+  return array.shape.some((size) => size !== 1);
+}
+
 function caption(array) {
   if (array.described) return make("figcaption", {}, make("strong", {}, array.name), ` ${array.described}`);
   return make("figcaption", {}, make("strong", {}, array.name), " ", code(`${array.type}[${array.shape.join(",")}]`),
@@ -356,8 +362,8 @@ function headsOf(array) {
 function tensor(array) {
   if (array.described) return make("figure", { class: "tensor" }, caption(array));
   const rows = array.elements.map((_, index) => make("tr", {},
-    array.shape.length ? make("th", { scope: "row" }, indexOf(array, index)) : null, elementCells(array, index)));
-  const heads = [array.shape.length ? make("th", { scope: "col" }, "place") : null, headsOf(array)];
+    placed(array) ? make("th", { scope: "row" }, indexOf(array, index)) : null, elementCells(array, index)));
+  const heads = [placed(array) ? make("th", { scope: "col" }, "place") : null, headsOf(array)];
   return figure(array, heads, rows);
 }
 
@@ -396,12 +402,12 @@ function compared(specified, found, right, wrong) {
   // Of many elements, those that are as they must be would hide the others.
   const listed = all.length > MANY && differs.size ? all.filter((index) => differs.has(index)) : all;
   const rows = listed.map((index) => make("tr", { class: differs.has(index) ? "wrong" : "" },
-    specified.shape.length ? make("th", { scope: "row" }, indexOf(specified, index)) : null,
+    placed(specified) ? make("th", { scope: "row" }, indexOf(specified, index)) : null,
     elementCells(specified, index),
     make("td", { class: "mark" }, differs.has(index) ? "≠" : "="),
     elementCells(found, index)));
   const heads = [
-    specified.shape.length ? make("th", { scope: "col" }, "place") : null,
+    placed(specified) ? make("th", { scope: "col" }, "place") : null,
     headsOf(specified).map((each, column) => titled(each, column, right)),
     make("th", { scope: "col" }, ""),
     headsOf(found).map((each, column) => titled(each, column, wrong)),
@@ -438,7 +444,7 @@ async function copy(text, button) {
 
 function rules(cell) {
   const rows = cell.rules.map((rule) => make("tr", {},
-    make("td", { class: "narrow" }, code(rule.identifier)),
+    make("td", { class: "narrow", title: rule.page }, code(rule.identifier)),
     make("td", { class: "narrow" }, sign(rule.verdict), make("span", { class: "word" }, ` ${rule.verdict}`)),
     ["conforms", "departs", "crashes", "unsupported"].map((verdict) => make("td", {
       class: `number ${rule.counts[verdict] ? verdict === "conforms" ? "" : "some" : "zero"}`,
@@ -529,6 +535,7 @@ function follow() {
   } catch {
     return; // an address that nobody here has written
   }
+  if (!key) show("");
   if (!cells.has(key)) return;
   show(key);
   document.getElementById("panel").scrollIntoView();

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
@@ -214,10 +215,10 @@ def drawn_slide(draw: Draw, count: int) -> tuple[Shape, Shape, list[Axis]]:
     found = [_axis(draw.integer) for _ in range(count)]
     sizes, axes = tuple(size for size, _ in found), [axis for _, axis in found]
     kernel = tuple(axis.kernel for axis in axes)
-    left = MOST_ELEMENTS // int(np.prod(sizes, dtype=np.int64))
+    left = MOST_ELEMENTS // prod(sizes)
     batch = draw.integer(1, min(left, 2))
     channels = draw.integer(1, min(left // batch, 3))
-    outputs = draw.integer(1, min(MOST_ELEMENTS // (channels * int(np.prod(kernel, dtype=np.int64))), 3))
+    outputs = draw.integer(1, min(MOST_ELEMENTS // (channels * prod(kernel)), 3))
     leading = [batch, channels, outputs]
     if rarely(draw):
         leading[draw.integer(0, 2)] = 0

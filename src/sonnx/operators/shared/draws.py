@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -63,7 +64,7 @@ def drawn_shape(draw: Draw, least: int = 0) -> Shape:
 
 def drawn_from(draw: Draw, values: Array, shape: Shape) -> Array:
     """An array of a vector's elements, of which the first is the simplest."""
-    codes = np.frombuffer(draw.codes(int(np.prod(shape, dtype=np.int64))), np.uint8)
+    codes = np.frombuffer(draw.codes(prod(shape)), np.uint8)
     return values[codes % len(values)].reshape(shape)
 
 
@@ -73,7 +74,7 @@ def drawn_array(draw: Draw, dtype: DType, shape: Shape, *, signalling: bool = Fa
         draw,
         simple_values(dtype, signalling=signalling),
         shape,
-        lambda random: any_bits(random, dtype, int(np.prod(shape, dtype=np.int64)), signalling=signalling),
+        lambda random: any_bits(random, dtype, prod(shape), signalling=signalling),
         _ANY_BITS,
     )
 
@@ -83,7 +84,7 @@ def drawn_beside(
 ) -> Array:
     """Elements of a vector, and beside them those with codes from `first` on, which are made at random."""
     random = np.random.default_rng([draw.integer(0, 255), draw.integer(0, 255)])
-    codes = np.frombuffer(draw.codes(int(np.prod(shape, dtype=np.int64))), np.uint8)
+    codes = np.frombuffer(draw.codes(prod(shape)), np.uint8)
     chosen = simple[codes % len(simple)]
     return np.where(codes < first, chosen, make(random).reshape(-1)).reshape(shape)
 

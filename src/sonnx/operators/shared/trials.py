@@ -29,12 +29,14 @@ class Trial:
 class Clause:
     """A part of an operator's meaning, and the output elements that it decides (a mask of their shape).
 
-    Of several clauses that decide an element the first one counts.
+    Of several clauses that decide an element the first one counts. One of `only_values` counts where another
+    value came, and not where merely the sign of a zero or the bits of a NaN were lost.
     """
 
     identifier: str
     text: str
     mask: Array
+    only_values: bool = False
 
 
 # The type on trial and a number from which everything random is drawn → trials, the same every time.

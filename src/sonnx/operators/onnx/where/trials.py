@@ -141,7 +141,7 @@ def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple
     other = meaning({"condition": condition == 0, "X": inputs["X"], "Y": inputs["Y"]}, attributes)["output"]
     text = "What is not chosen has no influence, be it NaN or infinite."
     return (
-        Clause("D-WHERE-1", "Every byte of a bool but 0 is true.", condition > 1),
+        Clause("D-WHERE-1", "Every byte of a bool but 0 is true.", condition > 1, only_values=True),
         *kept_bits(chosen, "D-WHERE-2"),
         Clause("D-WHERE-2", text, is_nan(other) | is_infinite(other)),
         Clause("D-WHERE-2", "Where the condition is true, X is copied bit for bit.", condition != 0),

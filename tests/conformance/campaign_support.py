@@ -1,0 +1,100 @@
+"""Runtimes with one fault each, made of the definitions; children import them by name."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sonnx.conformance.runtimes.ours import Reference
+from sonnx.conformance.runtimes.question import Question
+
+HERE = "tests.conformance.campaign_support"
+
+
+class LosesZeros(Reference):
+    """Adds what it chooses to zero."""
+
+    name = "loses zeros"
+
+    def run(self, question: Question) -> Sequence[Any]:
+        (output,) = super().run(question)
+        return [output + output.dtype.type(0)] if output.dtype.kind == "f" else [output]
+
+
+class Crashes(Reference):
+    """Does not survive an infinity."""
+
+    name = "crashes"
+
+    def run(self, question: Question) -> Sequence[Any]:
+        if any(np.isinf(array).any() for array in question.inputs.values()):
+            os._exit(3)
+        return super().run(question)
+
+
+class AlwaysCrashes(Reference):
+    """Survives nothing."""
+
+    name = "always crashes"
+
+    def run(self, question: Question) -> Sequence[Any]:
+        os._exit(3)
+
+
+class TwoMinded(Reference):
+    """Sums the other way round where operands are constants."""
+
+    name = "two-minded"
+
+    def run(self, question: Question) -> Sequence[Any]:
+        operands = question.operands
+        X, W = operands["X"], operands["W"]
+        # Of one line and one column, so that channels alone are summed, which can be turned round.
+        if (
+            not question.constants
+            or W.shape[2:] != (1, 1)
+            or question.attributes["group"] != 1
+            or "B" in operands
+        ):
+            return super().run(question)
+        turned = Question(
+            question.operator,
+            {"X": X[:, ::-1], "W": W[:, ::-1]},
+            {},
+            question.attributes,
+            question.outputs,
+        )
+        return super().run(turned)
+
+
+class Casts(Reference):
+    """Is asked ONNX's Cast, and rounds up where it should truncate."""
+
+    name = "casts"
+    takes_models = True
+
+    def run(self, question: Question) -> Sequence[Any]:
+        (output,) = super().run(question)
+        return [output + output.dtype.type(1)] if output.dtype.kind == "i" and output.size else [output]
+
+
+class KnowsNothing(Reference):
+    """Refuses everything, with a word that a terminal would obey."""
+
+    name = "knows nothing"
+
+    def run(self, question: Question) -> Sequence[Any]:
+        raise NotImplementedError("no \x1b[31msuch thing")
+
+
+class Moody(Reference):
+    """Every third answer is wrong, whatever was asked."""
+
+    name = "moody"
+    _asked = 0
+
+    def run(self, question: Question) -> Sequence[Any]:
+        (output,) = super().run(question)
+        self._asked += 1
+        return [output + output.dtype.type(self._asked % 3 == 0)]

@@ -1,0 +1,118 @@
+"""A cell: vectors counted and judged, departures made small, crashes survived, rules told apart."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from tests.conformance.campaign_support import HERE
+
+from sonnx.conformance.cells import Plan, judged_cell
+from sonnx.conformance.result import Cell
+from sonnx.conformance.runtimes.child import Child
+from sonnx.conformance.subjects import subject_named
+from sonnx.model.dtype import DType
+
+
+def cell(runtime: str, operator: str, dtype: DType) -> Cell:
+    asked = runtime if ":" in runtime or runtime.islower() else f"{HERE}:{runtime}"
+    with Child(asked) as child:
+        return judged_cell(child, Plan(asked, examples=20), operator, dtype)
+
+
+def ways(found: Cell) -> set[tuple[str, str]]:
+    return {(each.identifier, each.difference.kind) for each in found.departures}
+
+
+def test_what_conforms_has_every_vector_and_the_search_counted() -> None:
+    found = cell("reference", "clip", DType.FLOAT16)
+    number = sum(1 for _ in subject_named("clip").trials(DType.FLOAT16, 0))
+    assert found.verdict == "conforms"
+    assert found.counts == {"crashes": 0, "departs": 0, "unsupported": 0, "conforms": number}
+    assert (found.departures, found.stops, found.unasked) == ((), (), 0)
+    assert found.grades == {"bits": number}
+    assert 0 < found.searched <= 20
+    rules = {rule.identifier: rule for rule in found.rules}
+    assert rules["D-CLIP-1"].verdict == "conforms"
+    assert {"D-CLIP-2", "D-CLIP-5", "clip.min.D1", "clip.output.C1"} <= set(rules)
+
+
+def test_a_departure_is_counted_named_and_made_small() -> None:
+    found = cell("LosesZeros", "where", DType.FLOAT)
+    assert found.verdict == "departs"
+    # Adding a zero also makes signalling NaNs quiet.
+    assert ways(found) == {("D-WHERE-2", "sign of zero"), ("D-WHERE-2", "bits of NaN")}
+    lost = next(each for each in found.departures if each.difference.kind == "sign of zero")
+    assert lost.elements <= 3
+    assert 10 < lost.cases <= found.counts["departs"]
+    assert lost.source in {case.name for case in found.cases if case.verdict == "departs"}
+    assert [array.tobytes() for array in lost.expected.values()] == [np.float32(-0.0).tobytes()]
+    assert [array.tobytes() for array in lost.found if isinstance(array, np.ndarray)] == [bytes(4)]
+    rules = {rule.identifier: rule.verdict for rule in found.rules}
+    assert rules["D-WHERE-2"] == "departs"
+    assert rules["D-WHERE-1"] == "conforms"
+
+
+def test_a_crash_is_a_verdict_and_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sonnx.conformance.cells._MOST_CRASHES", 2)
+    monkeypatch.setattr("sonnx.conformance.cells._TRIES_OF_CRASHES", 8)
+    found = cell("Crashes", "xla.collapse", DType.FLOAT16)
+    assert found.verdict == "crashes"
+    (stop,) = (each for each in found.stops if each.verdict == "crashes")
+    assert stop.said == "crashed: exit code 3"
+    first = next(case for case in found.cases if case.verdict == "crashes")
+    assert (stop.cases, stop.source) == (2, first.name)
+    assert sum(array.size for array in stop.trial.inputs.values()) < 8
+    assert found.counts["conforms"] > 0
+
+
+def test_a_runtime_that_always_crashes_is_not_asked_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sonnx.conformance.cells._MOST_CRASHES", 2)
+    monkeypatch.setattr("sonnx.conformance.cells._TRIES_OF_CRASHES", 0)
+    found = cell("AlwaysCrashes", "expand", DType.FLOAT)
+    assert found.counts["crashes"] == len(found.cases) == 2
+    assert found.unasked == sum(1 for _ in subject_named("expand").trials(DType.FLOAT, 0)) - 2
+    assert found.searched == 0
+
+
+def test_constants_must_not_change_bits() -> None:
+    found = cell("TwoMinded", "conv", DType.FLOAT)
+    (departure,) = (each for each in found.departures if each.difference.kind == "value")
+    assert departure.identifier == "D-CONV-6"
+    assert departure.against
+    assert departure.trial.constants
+    assert departure.elements <= 8
+    (own,) = departure.expected.values()
+    (other,) = departure.found
+    assert isinstance(other, np.ndarray)
+    assert own.shape == other.shape
+    assert own.tobytes() != other.tobytes()
+
+
+def test_what_an_onnx_model_asks_in_other_words_is_outside_the_profile() -> None:
+    found = cell("Casts", "xla.convert_element_type", DType.DOUBLE)
+    assert found.outside_profile
+    assert found.verdict == "departs"
+    assert not cell("reference", "xla.convert_element_type", DType.BOOL).outside_profile
+
+
+def test_refusals_are_grouped_by_what_was_said() -> None:
+    found = cell("KnowsNothing", "xla.broadcast", DType.BOOL)
+    assert (found.verdict, found.searched) == ("unsupported", 0)
+    (stop,) = found.stops
+    assert stop.cases == len(found.cases)
+    assert stop.said == r"refused: NotImplementedError: no \x1b[31msuch thing"
+
+
+def test_a_runtime_with_moods_departs_and_ends_nothing() -> None:
+    found = cell("Moody", "xla.collapse", DType.INT8)
+    assert found.verdict == "departs"
+    assert found.departures
+
+
+def test_the_same_plan_gives_the_same_cell() -> None:
+    first, again = (cell("LosesZeros", "xla.broadcast", DType.DOUBLE) for _ in range(2))
+    assert first.cases == again.cases
+    assert [(each.trial.name, each.difference) for each in first.departures] == [
+        (each.trial.name, each.difference) for each in again.departures
+    ]
+    assert Counter(first.grades) == Counter(again.grades)

@@ -1,0 +1,314 @@
+"""The page of a report in a real browser: it needs nothing else, opens what is asked for, obeys nobody."""
+
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+from tests.conformance.report_samples import HOSTILE, hostile, many, report, sample
+
+from sonnx.conformance.reporting.page import report_page
+from sonnx.conformance.result import Report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Dialog, Page
+
+browsers = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+Scheme = Literal["light", "dark"]
+CELL = ".cells button[data-cell='{}']"
+ENOUGH = 4.5
+# Every text that is shown, its colour and the first ground below it that is no glass.
+COLOURS = """() => [...document.querySelectorAll("body *")].filter((element) =>
+    !element.disabled && element.checkVisibility() && !element.closest("svg")
+    && [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())
+  ).map((element) => {
+    let ground = element;
+    while (/, 0\\)$/.test(getComputedStyle(ground).backgroundColor)) ground = ground.parentElement;
+    return [element.textContent.slice(0, 40), element.className, getComputedStyle(element).color,
+      getComputedStyle(ground).backgroundColor];
+  })"""
+
+
+ADD_SCRIPT = """() => {
+    const script = document.createElement("script");
+    script.textContent = "window.ran = 1";
+    document.body.append(script);
+  }"""
+OPEN_ALL = "() => document.querySelectorAll('details').forEach((each) => { each.open = true; })"
+
+
+@dataclass
+class Opened:
+    """A page in the browser, and what it has done that nobody asked for."""
+
+    page: "Page"
+    address: str
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def refuse(self, dialog: "Dialog") -> None:
+        """Note that somebody was to be asked something."""
+        self.complaints.append(dialog.message)
+        dialog.dismiss()
+
+    @property
+    def quiet(self) -> bool:
+        """Tell whether it has loaded itself alone, and nothing was said."""
+        asked = {request.partition("#")[0] for request in self.requests if not request.startswith("data:")}
+        return asked <= {self.address} and not self.complaints
+
+
+Open = Callable[..., Opened]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium")
+    with browsers.sync_playwright() as tools:
+        started = tools.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser: "Browser", tmp_path: Path) -> Iterator[Open]:
+    contexts = []
+
+    def open_page(shown: Report, fragment: str = "", scheme: Scheme = "light", width: int = 1280) -> Opened:
+        path = tmp_path / "report.html"
+        path.write_text(report_page(shown), encoding="utf-8")
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            offline=True,
+            reduced_motion="reduce",
+        )
+        contexts.append(context)
+        found = Opened(context.new_page(), path.as_uri())
+        found.page.on("request", lambda request: found.requests.append(request.url))
+        found.page.on("console", lambda message: found.complaints.append(message.text))
+        found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+        found.page.on("dialog", found.refuse)
+        found.page.set_default_timeout(10_000)
+        found.page.goto(f"{found.address}{fragment}")
+        return found
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def focused(page: "Page") -> Any:
+    return page.evaluate("document.activeElement.dataset.cell || document.activeElement.id")
+
+
+def test_the_page_loads_nothing_and_has_a_button_for_every_cell(opened: Open) -> None:
+    shown = sample()
+    found = opened(shown)
+    assert found.page.title() == "onnxruntime 1.31.1 crashes"
+    cells = found.page.locator(".cells button").evaluate_all("all => all.map(one => one.dataset.cell)")
+    assert sorted(cells) == sorted(f"{cell.operator}/{cell.dtype}" for cell in shown.cells)
+    assert found.page.locator(CELL.format("clip/float")).get_attribute("aria-label") == (
+        "Clip on float: departs from the specification; 8 vectors, 3 depart"
+    )
+    signs = {
+        "clip/float": "≠ 1",
+        "clip/int8": "✓",
+        "expand/string": "! 1",
+        "where/int8": "(✓)",
+        "where/bfloat16": "\u2013",
+    }
+    for cell, sign in signs.items():
+        assert found.page.locator(CELL.format(cell)).inner_text() == sign
+    assert found.quiet, found
+
+
+def test_a_click_opens_the_example_with_both_results(opened: Open) -> None:
+    found = opened(sample())
+    assert not found.page.locator("#panel").is_visible()
+    found.page.locator(CELL.format("clip/float")).click()
+    panel = found.page.locator("#panel")
+    text = panel.inner_text()
+    for words in (
+        "Clip on float",
+        "A NaN min does not bound.",
+        "sonnx explain D-CLIP-1",
+        "operators/clip.html#d-clip-1",
+    ):
+        assert words in text
+    operands = panel.locator(".tensors").first.locator("figure").all_inner_texts()
+    assert [re.findall(r"0x[0-9a-f]{8}", each) for each in operands] == [
+        ["0x80000000"],
+        ["0x7fc00000"],
+        ["0x3f800000"],
+    ]
+    row = panel.locator(".tensors").last.locator("tr.wrong")
+    assert re.findall(r"0x[0-9a-f]{8}", row.inner_text()) == ["0x80000000", "0x7fc00000"]
+    assert "≠" in row.inner_text()
+    rules = panel.locator("section", has_text="Rules and rulings").locator("tbody tr").all_inner_texts()
+    assert [re.split(r"\s+", each) for each in rules] == [
+        ["D-CLIP-1", "≠", "departs", "2", "3", "0", "0"],
+        ["D-CLIP-2", "✓", "conforms", "5", "0", "0", "0"],
+    ]
+    found.page.locator(CELL.format("expand/string")).click()
+    assert panel.locator(".said").inner_text() == "crashed: signal 11 (SIGSEGV)"
+    assert found.quiet, found
+
+
+def test_the_snippet_is_copied(opened: Open) -> None:
+    found = opened(sample(), "#where/float")
+    found.page.locator("details.snippet summary").click()
+    script = found.page.locator(".python code").inner_text()
+    assert "np.array([0x80000000], np.uint32)" in script
+    found.page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
+    found.page.get_by_role("button", name="Copy").click()
+    found.page.get_by_role("button", name="Copied").wait_for()
+    assert found.page.evaluate("window.copied").strip() == script.strip()
+
+
+def test_the_matrix_is_used_without_a_mouse(opened: Open) -> None:
+    found = opened(sample())
+    for _ in range(3):  # the link to the matrix, the filter, the first cell
+        found.page.keyboard.press("Tab")
+    assert focused(found.page) == "clip/float16"
+    for key, cell in (
+        ("ArrowRight", "clip/float"),
+        ("ArrowDown", "conv/float"),
+        ("ArrowDown", "where/float"),
+        ("ArrowRight", "where/int8"),
+        ("Home", "where/float"),
+        ("End", "where/bfloat16"),
+        ("ArrowRight", "where/bfloat16"),
+        ("ArrowLeft", "where/int8"),
+    ):
+        found.page.keyboard.press(key)
+        assert focused(found.page) == cell, key
+    found.page.keyboard.press("Enter")
+    assert focused(found.page) == "panel-title"
+    assert found.page.locator("#panel-title").inner_text().startswith("Where on int8")
+    found.page.keyboard.press("Escape")
+    assert not found.page.locator("#panel").is_visible()
+    assert focused(found.page) == "where/int8"
+
+
+def test_an_address_opens_its_cell(opened: Open) -> None:
+    found = opened(sample(), "#conv/float")
+    assert found.page.locator("#panel-title").inner_text().startswith("Conv on float")
+    assert "AGAINST THE SAME OPERANDS AS INPUTS" in found.page.locator("#panel").inner_text()
+    found.page.locator(CELL.format("clip/int8")).click()
+    assert found.page.url.endswith("#clip/int8")
+    found.page.go_back()
+    found.page.locator("#panel-title", has_text="Conv on float").wait_for()
+    found.page.locator("#departures a.chip", has_text="double").click()
+    found.page.locator("#panel-title", has_text="Clip on double").wait_for()
+    found.page.get_by_role("button", name="Close").click()
+    assert not found.page.locator("#panel").is_visible()
+    assert found.quiet, found
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#clip/complex64", "#%E0%A4%A", "#<img src=x onerror=alert(1)>", "#__proto__"]
+)
+def test_an_address_of_nothing_opens_nothing(opened: Open, fragment: str) -> None:
+    found = opened(sample(), fragment)
+    assert not found.page.locator("#panel").is_visible()
+    assert found.page.locator(".cells button").count() == len(sample().cells)
+    assert found.quiet, found
+
+
+def test_only_departures_are_left_where_that_is_asked_for(opened: Open) -> None:
+    found = opened(sample())
+    found.page.get_by_label("Only departures").check()
+    cells = found.page.locator(".cells button").evaluate_all("all => all.map(one => one.dataset.cell)")
+    bad = [
+        f"{cell.operator}/{cell.dtype}" for cell in sample().cells if cell.verdict in ("departs", "crashes")
+    ]
+    assert sorted(cells) == sorted(bad)
+    found.page.get_by_label("Only departures").uncheck()
+    assert found.page.locator(".cells button").count() == len(sample().cells)
+
+
+def test_hostile_texts_are_shown_and_do_nothing(opened: Open) -> None:
+    found = opened(hostile(), "#where/string")
+    found.page.evaluate(OPEN_ALL)
+    text = found.page.locator("body").inner_text()
+    assert (
+        "</script><img src=x onerror=alert(1)>\\x1b[31m\\u202egnp.exe\\u2066\\x00\\ud800 --> ]]> {{data}}"
+        in text
+    )
+    assert not set(HOSTILE) & set("\x1b\u202e\u2066\x00\ud800") & set(text)
+    assert found.page.locator("img").count() == 0
+    assert found.page.locator("script").count() == 2
+    assert found.quiet, found
+
+
+def test_a_script_that_somebody_adds_is_not_run(opened: Open) -> None:
+    found = opened(sample())
+    found.page.evaluate(ADD_SCRIPT)
+    assert found.page.evaluate("window.ran") is None
+    assert "Content Security Policy" in found.complaints[0]
+
+
+def test_a_hundred_thousand_cases_are_found_one_by_one(opened: Open) -> None:
+    began = time.monotonic()
+    found = opened(many(100_000))
+    found.page.locator(CELL.format("clip/float")).click()
+    status, rows = found.page.locator(".pages .found"), found.page.locator(".vectors tbody tr")
+    assert status.inner_text() == "1 to 25 of 33,334"
+    found.page.get_by_label("Search the vectors").fill("NEEDLE")
+    assert re.split(r"\s+", rows.inner_text()) == ["≠", "departs", "the-needle", "D-CLIP-1"]
+    found.page.get_by_label("Search the vectors").fill("")
+    found.page.get_by_role("button", name="Next").click()
+    assert status.inner_text() == "26 to 50 of 33,334"
+    found.page.locator("[data-verdict=departs]").click()
+    assert status.inner_text() == "1 to 1 of 1"
+    found.page.get_by_label("Search the vectors").fill("no such case")
+    assert status.inner_text() == "None"
+    assert time.monotonic() - began < 20
+    assert found.quiet, found
+
+
+def luminance(colour: str) -> float:
+    """Of a colour of sRGB, as those who write rules for readable pages define it."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read(opened: Open, scheme: Scheme) -> None:
+    found = opened(sample(), scheme=scheme)
+    seen = set()
+    grounds = set()
+    for cell in ("clip/float", "expand/string", "where/bfloat16", "where/int8", "clip/int8"):
+        found.page.locator(CELL.format(cell)).click()
+        found.page.evaluate(OPEN_ALL)
+        for text, kind, colour, ground in found.page.evaluate(COLOURS):
+            dark, light = sorted((luminance(colour), luminance(ground)))
+            assert (light + 0.05) / (dark + 0.05) >= ENOUGH, (text, kind, colour, ground)
+            seen.add(kind)
+            grounds.add(ground)
+    assert {
+        f"sign {standing}" for standing in ("conforms", "departs", "crashes", "partly", "unsupported")
+    } <= seen
+    page = "rgb(247, 248, 250)" if scheme == "light" else "rgb(18, 24, 31)"
+    assert page in grounds
+
+
+@pytest.mark.parametrize("fragment", ["", "#conv/float", "#expand/string"])
+def test_a_narrow_window_is_enough(opened: Open, fragment: str) -> None:
+    found = opened(sample(), fragment, width=400)
+    assert found.page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_a_report_of_nothing_is_a_page_too(opened: Open) -> None:
+    found = opened(report())
+    assert "Nothing was asked." in found.page.locator("#matrix").inner_text()
+    assert found.quiet, found

@@ -1,0 +1,357 @@
+"""Reports on a runtime: everything is in them, and nothing that a runtime says is obeyed by a reader."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from base64 import b64encode
+from dataclasses import replace
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from tests.conformance.report_samples import (
+    HOSTILE,
+    NAN,
+    F,
+    cases,
+    departure,
+    hostile,
+    lost_sign,
+    many,
+    nan_min,
+    other_sum,
+    report,
+    sample,
+    trial,
+)
+
+from sonnx import TensorType, same_bits
+from sonnx.conformance.reporting.arrays import MOST_BYTES, MOST_ELEMENTS, array_entry, array_text
+from sonnx.conformance.reporting.facts import departures_once, pointer
+from sonnx.conformance.reporting.junit import report_junit
+from sonnx.conformance.reporting.page import packed, report_page
+from sonnx.conformance.reporting.reports_json import report_document, report_json, report_schema
+from sonnx.conformance.reporting.text import report_text
+from sonnx.conformance.result import CaseVerdict, Cell, Report, Stop
+from sonnx.conformance.runtimes.packing import Packed, unpack
+from sonnx.model.dtype import DType
+from sonnx.operators.shared.special_values import special_vector
+
+WIDTH = 110
+CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+ANSI = re.compile(r"\x1b\[[\d;]+m")
+TYPES = [dtype for dtype in DType if dtype is not DType.REAL]
+
+
+def documents(*reports: Report) -> list[dict[str, Any]]:
+    return [json.loads(report_json(each)) for each in reports]
+
+
+# The terminal
+
+
+def test_the_summary_begins_with_the_verdict_and_ends_with_the_rate() -> None:
+    first, *_, last = report_text(sample()).split("\n")
+    assert first == "onnxruntime 1.31.1 crashes"
+    assert last == "430 cases (370 of the search), 12.5 s, 34 a second"
+
+
+def test_the_matrix_has_a_sign_for_every_cell() -> None:
+    lines = report_text(sample()).split("\n")
+    assert lines[3:8] == [
+        "       f16  f32  f64  i8   str  bf16",
+        "Clip   x1   x1   x1   ok",
+        "Conv        x1",
+        "Where       x1        ok -      -",
+        "Expand                     !1",
+    ]
+
+
+def test_a_departure_is_told_once_for_all_its_types_with_the_smallest_example() -> None:
+    larger = trial({"input": np.array([-0.0, 1], F), "min": NAN, "max": np.array(1, F)})
+    two = departure("clip", DType.FLOAT, larger, [np.array([np.nan, 1], F)], cases=3)
+    cells = [
+        Cell("clip", DType.FLOAT, (), (), (two,)),
+        Cell("clip", DType.DOUBLE, (), (), (nan_min(DType.DOUBLE),)),
+    ]
+    text = report_text(report(*cells))
+    assert text.count("A NaN min does not bound") == 1
+    expected = """error[D-CLIP-1]: Clip: A NaN min does not bound
+  --> float, double: 27 vectors, first from-quiet-nan-to-one
+   input = [-0x0p+0 (0x8000000000000000)]; min = nan(0x8000000000000) (0x7ff8000000000000);
+   max = 0x1p+0 (0x3ff0000000000000)
+   specified -0x0p+0 (0x8000000000000000), found nan(0x8000000000000) (0x7ff8000000000000) of `output`[0]
+  more: sonnx explain D-CLIP-1"""
+    assert expected in text
+
+
+def test_kinds_of_one_clause_are_told_apart() -> None:
+    nan, zero = np.array([0x7FC00001], np.uint32).view(F), np.array([-0.0], F)
+    operands = {"condition": np.array([True]), "X": nan, "Y": zero}
+    payload = departure("where", DType.FLOAT, trial(operands), [NAN.reshape(1)])
+    cell = Cell("where", DType.FLOAT, (), (), (payload, lost_sign()))
+    assert [once.departure.difference.kind for once in departures_once([cell])] == [
+        "bits of NaN",
+        "sign of zero",
+    ]
+
+
+def test_lines_fit_and_need_no_colour() -> None:
+    for each in (sample(), hostile()):
+        plain, coloured = report_text(each), report_text(each, colours=True)
+        assert ANSI.sub("", coloured) == plain != coloured
+        assert max(map(len, plain.split("\n"))) <= WIDTH
+
+
+def test_all_operators_and_types_fit_into_the_width() -> None:
+    operators = ("clip", "xla.conv_with_general_padding")
+    cells = [Cell(name, dtype, cases(), ()) for name in operators for dtype in TYPES]
+    assert max(map(len, report_text(report(*cells)).split("\n"))) <= WIDTH
+
+
+def test_what_the_profile_does_not_specify_stands_apart() -> None:
+    text = report_text(sample())
+    inside, outside = text.split("outside the profile")
+    assert "ConvertElementType" not in inside
+    assert "specified 127, found 0; float" in outside
+
+
+def test_what_is_not_supported_is_grouped_by_operator() -> None:
+    said = "  Where on bfloat16, int8: 5 vectors; refused: NotImplemented: no kernel"
+    assert f"not supported:\n{said}\n" in report_text(sample())
+
+
+def test_an_empty_report_says_that_nothing_was_supported() -> None:
+    assert report_text(report(seconds=0.0)).startswith("onnxruntime 1.31.1 supports nothing that was asked\n")
+
+
+def test_a_sum_of_any_order_is_not_said_to_have_one_result() -> None:
+    wrong = departure("conv", DType.FLOAT, other_sum().trial, [np.zeros((1, 1, 1, 1), F)])
+    assert "Any order of the sum" in report_text(report(Cell("conv", DType.FLOAT, (), (), (wrong,))))
+    assert "Any order of the sum" not in report_text(sample())
+    ordered = report(Cell("conv", DType.FLOAT, (), (), (wrong,)), sums="separate")
+    assert "Any order of the sum" not in report_text(ordered)
+
+
+def test_an_identifier_without_an_explanation_names_the_page_of_the_operator() -> None:
+    shape = departure("clip", DType.FLOAT, nan_min(DType.FLOAT).trial, [np.zeros((2, 2), F)])
+    assert shape.identifier == "clip.outputs"
+    assert "more: operators/clip.html" in report_text(report(Cell("clip", DType.FLOAT, (), (), (shape,))))
+    assert pointer("clip", "clip.min.D1").page == "operators/clip.html#clip-min-d1"
+    assert pointer("conv", "D-ALL-4").page == "operators/general.html#d-all-4"
+
+
+# JSON
+
+
+def test_every_report_fits_the_schema() -> None:
+    schema = report_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    shape = departure(
+        "clip", DType.FLOAT, nan_min(DType.FLOAT).trial, [TensorType(None, (2,), foreign="float8")]
+    )
+    none = departure("clip", DType.FLOAT, nan_min(DType.FLOAT).trial, [])
+    odd = report(
+        Cell("clip", DType.FLOAT, (), (), (shape, none)), options={"seconds": float("nan"), "x": 2.5}
+    )
+    for document in documents(sample(), hostile(), odd, report()):
+        jsonschema.validate(document, schema)
+
+
+def test_the_schema_knows_everything_that_is_written() -> None:
+    (document,) = documents(sample())
+    document["cells"][0]["departures"][0]["more than that"] = 1
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, report_schema())
+
+
+def test_the_same_report_gives_the_same_texts() -> None:
+    one, other = sample(), sample()
+    for write in (report_json, report_page, report_junit, report_text):
+        assert write(one) == write(other)
+    later = report_json(replace(other, seconds=99.0))
+    assert re.sub(r'"seconds": [\d.]+', "", later) == re.sub(r'"seconds": [\d.]+', "", report_json(one))
+    assert "date" not in report_document(one)
+    assert report_document(one, date="2025-11-16")["date"] == "2025-11-16"
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_an_array_is_rebuilt_from_its_bytes(dtype: DType) -> None:
+    array = special_vector(dtype, signalling=True)
+    entry = array_entry(array)
+    back = unpack(Packed(DType(entry["type"]), tuple(entry["shape"]), bytes.fromhex(entry["hex"])))
+    assert same_bits(back, array)
+    assert len(entry["elements"]) == array.size
+
+
+def test_elements_have_their_value_and_their_bits() -> None:
+    entry = array_entry(np.array([[-0.0, 0.1]], F))
+    assert entry["shape"] == [1, 2]
+    assert entry["elements"] == ["-0x0p+0 (0x80000000)", "0x1.99999ap-4 (0x3dcccccd)"]
+    assert entry["decimals"] == ["-0.0", "0.1"]
+    assert entry["hex"] == "00000080cdcccc3d"
+    assert array_entry(np.array([65504], np.float16))["decimals"] == ["65504.0"]
+    assert array_entry(np.array([0, 1, 7], np.uint8).view(bool))["elements"] == [
+        "False",
+        "True",
+        "True (0x07)",
+    ]
+
+
+def test_a_large_array_is_not_written_out() -> None:
+    entry = array_entry(np.zeros(MOST_BYTES // 4 + 1, F))
+    assert entry["hex"] is None
+    assert len(entry["elements"]) == MOST_ELEMENTS
+    assert array_text(np.arange(9)) == "[0, 1, 2, 3, ... (5 more)]"
+
+
+def test_the_elements_that_differ_are_named() -> None:
+    operands = {"condition": np.ones(3, bool), "X": np.array([1, -0.0, -0.0], F), "Y": np.zeros(3, F)}
+    wrong = departure("where", DType.FLOAT, trial(operands), [np.array([1, 0, 0], F)])
+    (document,) = documents(report(Cell("where", DType.FLOAT, (), (), (wrong,))))
+    assert document["cells"][0]["departures"][0]["found"][0]["differs"] == [1, 2]
+
+
+def test_cases_are_listed_with_what_they_break() -> None:
+    (document,) = documents(sample())
+    rows = document["cells"][0]["cases"]
+    assert rows[0] == ["from-quiet-nan-to-0", "departs", "D-CLIP-1"]
+    assert rows[-1] == ["random-4", "conforms"]
+
+
+# JUnit
+
+
+def suites(each: Report) -> dict[str, ET.Element]:
+    root = ET.fromstring(report_junit(each).encode())
+    return {suite.attrib["name"]: suite for suite in root}
+
+
+def test_a_suite_counts_what_it_holds() -> None:
+    for suite in suites(sample()).values():
+        told = {"tests": "testcase", "failures": ".//failure", "errors": ".//error", "skipped": ".//skipped"}
+        for attribute, path in told.items():
+            assert suite.attrib[attribute] == str(len(suite.findall(path)))
+    assert {name: suite.attrib["failures"] for name, suite in suites(sample()).items()}[
+        "Clip on float"
+    ] == "3"
+
+
+def test_a_failure_has_the_clause_and_both_results() -> None:
+    failure = suites(sample())["Clip on float"].find("testcase[@name='from-quiet-nan-to-1']/failure")
+    assert failure is not None
+    assert failure.text is not None
+    assert failure.attrib["message"] == "D-CLIP-1: A NaN min does not bound."
+    assert "specified: -0x0p+0 (0x80000000)" in failure.text
+    assert "found: nan(0x400000) (0x7fc00000)" in failure.text
+
+
+def test_crashes_are_errors_and_what_is_not_supported_is_skipped() -> None:
+    found = suites(sample())
+    error = found["Expand on string"].find("testcase[@name='long-0']/error")
+    assert error is not None
+    assert error.text == "crashed: signal 11 (SIGSEGV)"
+    assert found["Expand on string"].find("testcase[@name='unasked: 17 vectors']/skipped") is not None
+    assert found["Where on bfloat16"].attrib["skipped"] == found["Where on bfloat16"].attrib["tests"] == "4"
+
+
+def test_what_only_the_search_has_found_fails_as_well() -> None:
+    where = suites(sample())["Where on float"]
+    assert where.find("testcase[@name='search: D-WHERE-2']/failure") is not None
+    assert suites(sample())["Clip on float"].find("testcase[@name='search: 100 cases']") is not None
+    crash = Stop("crashes", "crashed: exit code 3", 0, "search", nan_min(DType.FLOAT).trial)
+    by_search = suites(report(Cell("clip", DType.FLOAT, (), (), stops=(crash,), searched=9)))
+    assert by_search["Clip on float"].find("testcase[@name='search']/error") is not None
+
+
+def test_nothing_fails_outside_the_profile() -> None:
+    outside = suites(sample())["xla.ConvertElementType on float"]
+    assert (outside.attrib["failures"], outside.attrib["skipped"]) == ("0", "1")
+
+
+def test_nothing_asked_is_a_failure() -> None:
+    assert suites(report())["sonnx conformance"].attrib["failures"] == "1"
+    assert (
+        suites(report(Cell("clip", DType.INT8, cases(), ()), partial="time was up"))[
+            "sonnx conformance"
+        ].attrib["skipped"]
+        == "1"
+    )
+
+
+# The page as text
+
+
+def test_the_policy_of_the_page_allows_its_own_style_and_script_alone() -> None:
+    page = report_page(sample())
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
+    assert policy is not None
+    for tag, rule in (("style", "style-src"), ("script", "script-src")):
+        content = re.search(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        assert content is not None
+        digest = b64encode(sha256(content[1].encode()).digest()).decode()
+        assert f"{rule} 'sha256-{digest}'" in policy[1]
+    assert policy[1].startswith("default-src 'none';")
+    assert "unsafe" not in policy[1]
+
+
+def test_the_page_refers_to_nothing_outside() -> None:
+    page = report_page(sample()).replace("http://www.w3.org/2000/svg", "")
+    assert "://" not in page.replace("operators/", "")
+
+
+def test_no_text_of_a_runtime_leaves_the_data_of_the_page() -> None:
+    page = report_page(hostile(), date=HOSTILE)
+    data = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert data is not None
+    assert not {"<", ">", "&"} & set(data[1])
+    assert page.count("<script") == page.count("</script>") == 2
+    assert "<img" not in page
+    assert json.loads(data[1])["runtime"]["name"].startswith("</script><img")
+
+
+def test_packed_cases_are_all_there() -> None:
+    document = report_document(sample())
+    short = packed(document)
+    verdicts = ("crashes", "departs", "unsupported", "conforms")
+    for cell, packed_cell in zip(document["cells"], short["cells"], strict=True):
+        held = packed_cell["cases"]
+        names = [short["texts"][first + n] for first, number in held["runs"] for n in range(number)]
+        about = {place: [short["texts"][text]] for place, text in held["about"]}
+        rows = [
+            [name, verdicts[int(digit)], *about.get(place, [])]
+            for place, (name, digit) in enumerate(zip(names, held["verdicts"], strict=True))
+        ]
+        assert rows == cell["cases"]
+
+
+def test_a_hundred_thousand_cases_make_a_small_page() -> None:
+    assert len(report_page(many(100_000))) < 2_000_000
+
+
+# Hostile texts
+
+
+@pytest.mark.parametrize("write", [report_text, report_json, report_junit, report_page])
+def test_no_control_character_of_a_runtime_is_written(write: Any) -> None:
+    assert CONTROLS.search(HOSTILE) is not None
+    text = write(hostile())
+    assert CONTROLS.search(text.replace("\n", "")) is None
+    text.encode()
+
+
+def test_no_line_of_the_summary_is_forged() -> None:
+    forged = "fine\nonnxruntime conforms"
+    cell = Cell(
+        "clip",
+        DType.INT8,
+        (CaseVerdict("a", "crashes", forged),),
+        (),
+        stops=(Stop("crashes", forged, 1, forged, nan_min(DType.FLOAT).trial),),
+    )
+    text = report_text(report(cell, runtime=forged, asked=forged, partial=forged, options={"a": forged}))
+    assert not any(line.startswith("onnxruntime conforms") for line in text.split("\n"))
+    assert all(one or other for one, other in pairwise(text.split("\n")))

@@ -1,0 +1,131 @@
+"""The kit accuses nobody wrongly: definitions written anew conform, and sums in any order do."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import pytest
+from tests.conformance.right.elements import Array
+from tests.conformance.right.once import BY_NAME, SEED, Once, is_large, is_twin
+from tests.conformance.right.runtime import ELEMENTWISE, Plain, cut
+from tests.conformance.right.sliding import PROBLEMS, Problem, Term, convolved
+from tests.conformance.right.summing import FOLDS, separate
+from tests.conformance.wrong.mutant import Here
+
+from sonnx.conformance.campaign import outcome, outcomes
+from sonnx.conformance.judge import Sums
+from sonnx.conformance.runtimes.answer import Answer
+from sonnx.conformance.runtimes.question import question
+from sonnx.conformance.runtimes.worker import answer_to
+from sonnx.model.dtype import IEEE, DType
+from sonnx.operators.shared.trials import Trial
+
+FLOATS = (*IEEE, DType.BFLOAT16)
+CELLS = [(operator, dtype) for operator in PROBLEMS for dtype in BY_NAME[operator].types if dtype in FLOATS]
+# To look at a hundred thousand sums takes a second: few are asked, and for XLA they are the same.
+LARGE = {"conv": ("separate", "fused", "matrices")}
+# How it takes them is for a library to say.
+NO_LAW = {"matrices"}
+# Without a bias some ways are one; others differ in nothing that XLA's convolutions have.
+XLA = (
+    "separate",
+    "fused",
+    "reverse",
+    "disorder 1",
+    "first product first",
+    "pairwise",
+    "kahan",
+    "wide",
+    "matrices",
+)
+# Types that are held or compared in different ways; what holds for these holds for the others.
+TYPES = {
+    *(*FLOATS, DType.INT8, DType.INT64, DType.UINT64),
+    *(DType.BOOL, DType.STRING, DType.COMPLEX64),
+}
+OTHER_SEED = SEED + 1
+
+
+def asked(subject: Once, dtype: DType, seed: int = SEED) -> Iterator[Trial]:
+    """What there is to ask; none of these runtimes looks at what is constant."""
+    for trial in subject.trials(dtype, seed):
+        # In the reals nothing is rounded, and no runtime is told to.
+        if not is_twin(trial) and trial.attributes.get("domain") != "real":
+            yield trial
+
+
+def with_other_random_ones(subject: Once, dtype: DType) -> Iterator[Trial]:
+    yield from asked(subject, dtype)
+    if subject.identifier == "conv":
+        yield from (t for t in asked(subject, dtype, OTHER_SEED) if t.name.startswith("random-"))
+
+
+def accused(subject: Once, dtype: DType, trial: Trial, sums: Sums = "free") -> str:
+    found = outcome(subject, dtype, trial, answer_to(Plain(), question(subject.operator, trial)), sums)
+    return "" if found.verdict == "conforms" else f"{dtype} {trial.name}: {found.said} {found.differences}"
+
+
+@pytest.mark.parametrize("operator", ELEMENTWISE)
+def test_a_definition_written_anew_conforms(operator: str) -> None:
+    subject = BY_NAME[operator]
+    types = [dtype for dtype in subject.types if dtype in TYPES]
+    found = (accused(subject, dtype, trial) for dtype in types for trial in asked(subject, dtype))
+    assert list(filter(None, found)) == []
+
+
+@pytest.mark.parametrize("operator", ["xla.conv", "xla.conv_with_general_padding"])
+def test_a_convolution_of_integers_written_anew_conforms(operator: str) -> None:
+    subject = BY_NAME[operator]
+    integers = [dtype for dtype in subject.types if dtype in TYPES and dtype not in FLOATS]
+    found = (accused(subject, dtype, trial, "fused") for dtype in integers for trial in asked(subject, dtype))
+    assert list(filter(None, found)) == []
+
+
+@pytest.mark.parametrize(("operator", "dtype"), CELLS, ids=str)
+def test_sums_in_any_order_conform_and_are_graded_for_what_they_are(operator: str, dtype: DType) -> None:
+    subject = BY_NAME[operator]
+    names = tuple(FOLDS) if operator == "conv" else XLA
+    grades = defaultdict(set)
+    for trial in with_other_random_ones(subject, dtype):
+        asking = question(operator, trial)
+        for name in LARGE.get(operator, ()) if is_large(trial) else names:
+            found = outcome(subject, dtype, trial, answer_to(Plain(name), asking), "free")
+            assert found.verdict == "conforms", (name, trial.name, found.said, found.differences)
+            grades[name].add(found.grade)
+            if name in ("separate", "fused"):
+                mode: Sums = "separate" if name == "separate" else "fused"
+                assert not outcome(subject, dtype, trial, Answer("outputs", found.outputs), mode).differences
+    assert grades["separate"] == {"separate"}
+    # The product of two float16 is exact in float: both modes are one.
+    assert grades["fused"] == ({"separate"} if dtype is DType.FLOAT16 else {"separate", "fused"})
+    others = set(names) - NO_LAW - {"separate", "fused"}
+    assert {name for name in others if "enclosure" not in grades[name]} == set()
+
+
+def test_a_runtime_that_does_not_look_at_constants_is_not_said_to() -> None:
+    subject = BY_NAME["conv"]
+    found = outcomes(Here(Plain("reverse")), subject, DType.FLOAT16, subject.trials(DType.FLOAT16, SEED))
+    assert {each.verdict for each in found} == {"conforms"}
+
+
+def departs_when_scaled(operator: str, dtype: DType, by: float) -> bool:
+    """Sums that are too large by so much, before they are rounded for the last time."""
+
+    def scaled(problem: Problem, terms: Sequence[Term]) -> Array:
+        return separate(problem, terms) * problem.held.type(by)
+
+    subject = BY_NAME[operator]
+    for trial in asked(subject, dtype):
+        if is_large(trial):
+            continue
+        problem, terms = cut(question(operator, trial))
+        output = convolved(problem, scaled, terms)
+        if outcome(subject, dtype, trial, Answer("outputs", (output,)), "free").differences:
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("operator", "dtype"), CELLS, ids=str)
+def test_sums_that_are_too_large_by_a_little_depart(operator: str, dtype: DType) -> None:
+    # A step of bfloat16 is 2^-7 of the number: what is less than half of it is lost in the last rounding.
+    assert departs_when_scaled(operator, dtype, 1 + 2.0**-12) == (dtype is not DType.BFLOAT16)
+    assert departs_when_scaled(operator, dtype, 1 + 2.0**-8)

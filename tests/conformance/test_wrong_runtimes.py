@@ -1,0 +1,94 @@
+"""The kit can fail: runtimes that do one thing wrong are caught, by the ruling that they break."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from tests.conformance.right.once import BY_NAME, SEED, is_large, is_twin
+from tests.conformance.wrong import bounding, converting, moving, outputs, sliding
+from tests.conformance.wrong.mutant import Here, Mutant
+
+from sonnx.conformance.campaign import Outcome, outcome, outcomes
+from sonnx.conformance.runtimes.child import Child
+from sonnx.conformance.runtimes.question import question
+from sonnx.model.dtype import DType
+
+MUTANTS = [
+    *(*moving.MUTANTS, *bounding.MUTANTS, *converting.MUTANTS),
+    *(*sliding.MUTANTS, *outputs.MUTANTS),
+]
+ESCAPES = [*bounding.ESCAPES, *converting.ESCAPES, *sliding.ESCAPES]
+STOPPING = "tests.conformance.wrong.outputs:Stopping"
+
+
+def called(mutant: Mutant) -> str:
+    return f"{mutant.operator}: {mutant.name}"
+
+
+def departures(mutant: Mutant, dtype: DType) -> Iterator[Outcome]:
+    subject = BY_NAME[mutant.operator]
+    trials = (
+        trial
+        for trial in subject.trials(dtype, SEED)
+        if trial.name.startswith(mutant.trials)
+        and trial.attributes.get("domain") != "real"  # which no runtime is told
+        and (mutant.twins or not is_twin(trial))
+        and (mutant.trials or not is_large(trial))
+    )
+    for found in outcomes(Here(mutant), subject, dtype, trials, mutant.sums):
+        assert found.verdict in ("conforms", "departs"), (found.trial.name, found.said)
+        if found.verdict == "departs":
+            yield found
+
+
+def is_caught(mutant: Mutant, dtype: DType) -> bool:
+    """Tell whether some trial shows that the ruling is broken."""
+    with np.errstate(invalid="ignore"):  # comparing NaNs of bfloat16 raises a flag
+        return any(
+            difference.identifier == mutant.ruling
+            for found in departures(mutant, dtype)
+            for difference in found.differences
+        )
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=called)
+def test_a_wrong_runtime_departs_from_the_ruling_that_it_breaks(mutant: Mutant) -> None:
+    assert [dtype for dtype in mutant.types if not is_caught(mutant, dtype)] == []
+
+
+@pytest.mark.xfail(strict=True, reason="no trial shows it yet; once one does, it belongs to the others")
+@pytest.mark.parametrize("mutant", ESCAPES, ids=called)
+def test_a_wrong_runtime_that_escapes_is_known(mutant: Mutant) -> None:
+    assert any(is_caught(mutant, dtype) for dtype in mutant.types)
+
+
+def test_every_operator_and_every_ruling_that_clauses_name_has_a_wrong_runtime() -> None:
+    named = set()
+    for subject in BY_NAME.values():
+        for dtype in {subject.types[0], DType.FLOAT}:
+            trial = next(subject.trials(dtype, SEED))
+            named |= {clause.identifier for clause in subject.clauses(trial.inputs, trial.attributes)}
+    assert {mutant.operator for mutant in MUTANTS} == set(BY_NAME)
+    assert named <= {mutant.ruling for mutant in MUTANTS}
+
+
+def test_wrong_runtimes_have_names_of_their_own() -> None:
+    names = [called(mutant) for mutant in (*MUTANTS, *ESCAPES)]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_a_runtime_that_ends_or_hangs_crashes_and_one_that_refuses_does_not_support_it() -> None:
+    verdicts = {}
+    with Child(STOPPING) as child:
+        for operator in ("xla.collapse", "expand", "where", "clip"):
+            subject = BY_NAME[operator]
+            trial = next(subject.trials(DType.FLOAT, SEED))
+            answer = child.ask(question(operator, trial), seconds=0.5)
+            found = outcome(subject, DType.FLOAT, trial, answer, "free")
+            verdicts[operator] = (found.verdict, found.said.partition(":")[0])
+    assert verdicts == {
+        "xla.collapse": ("unsupported", "unsupported"),
+        "expand": ("unsupported", "refused"),
+        "where": ("crashes", "late"),
+        "clip": ("crashes", "crashed"),
+    }
