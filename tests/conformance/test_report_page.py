@@ -12,6 +12,7 @@ import pytest
 from tests.conformance.report_samples import HOSTILE, hostile, many, report, sample
 
 from sonnx.conformance.reporting.page import report_page
+from sonnx.conformance.reporting.text import report_text
 from sonnx.conformance.result import Report
 
 if TYPE_CHECKING:
@@ -81,12 +82,15 @@ def browser() -> Iterator["Browser"]:
 def opened(browser: "Browser", tmp_path: Path) -> Iterator[Open]:
     contexts = []
 
-    def open_page(shown: Report, fragment: str = "", scheme: Scheme = "light", width: int = 1280) -> Opened:
+    def open_page(
+        shown: Report, fragment: str = "", scheme: Scheme = "light", width: int = 1280, scripts: bool = True
+    ) -> Opened:
         path = tmp_path / "report.html"
         path.write_text(report_page(shown), encoding="utf-8")
         context = browser.new_context(
             viewport={"width": width, "height": 900},
             color_scheme=scheme,
+            java_script_enabled=scripts,
             offline=True,
             reduced_motion="reduce",
         )
@@ -312,3 +316,8 @@ def test_a_report_of_nothing_is_a_page_too(opened: Open) -> None:
     found = opened(report())
     assert "Nothing was asked." in found.page.locator("#matrix").inner_text()
     assert found.quiet, found
+
+
+def test_whoever_runs_no_scripts_reads_the_summary(opened: Open) -> None:
+    found = opened(sample(), scripts=False)
+    assert found.page.locator("noscript").inner_text().strip() == report_text(sample()).strip()

@@ -19,7 +19,6 @@ from tests.conformance.report_samples import (
     cases,
     departure,
     hostile,
-    lost_sign,
     many,
     nan_min,
     other_sum,
@@ -89,14 +88,12 @@ def test_a_departure_is_told_once_for_all_its_types_with_the_smallest_example() 
 
 
 def test_kinds_of_one_clause_are_told_apart() -> None:
-    nan, zero = np.array([0x7FC00001], np.uint32).view(F), np.array([-0.0], F)
-    operands = {"condition": np.array([True]), "X": nan, "Y": zero}
-    payload = departure("where", DType.FLOAT, trial(operands), [NAN.reshape(1)])
-    cell = Cell("where", DType.FLOAT, (), (), (payload, lost_sign()))
-    assert [once.departure.difference.kind for once in departures_once([cell])] == [
-        "bits of NaN",
-        "sign of zero",
-    ]
+    asked = trial({"input": NAN.reshape(1), "min": np.array(0, F), "max": np.array(1, F)})
+    found = (np.array([0x7FC00001], np.uint32).view(F), np.zeros(1, F))
+    both = tuple(departure("clip", DType.FLOAT, asked, [array]) for array in found)
+    assert both[0].clause == both[1].clause
+    told = departures_once([Cell("clip", DType.FLOAT, (), (), both)])
+    assert [once.departure.difference.kind for once in told] == ["bits of NaN", "value"]
 
 
 def test_lines_fit_and_need_no_colour() -> None:

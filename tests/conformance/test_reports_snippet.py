@@ -83,7 +83,9 @@ def test_the_reference_evaluator_is_bounded_by_a_nan() -> None:
 
 @needs_onnxruntime
 def test_a_runtime_that_contradicts_itself_is_asked_both_ways() -> None:
-    words = printed_here(of("conv", DType.FLOAT, other_sum()))
+    script = of("conv", DType.FLOAT, other_sum())
+    assert 'zip(run(["W"]), run([]))' in script
+    words = printed_here(script)
     found = re.fullmatch(
         r"operands as constants: float32\[1, 1, 1, 1\] [\d.]+ \((0x[0-9a-f]{8})\)\n"
         r"operands as inputs:    float32\[1, 1, 1, 1\] [\d.]+ \((0x[0-9a-f]{8})\)\n",
@@ -112,6 +114,7 @@ def test_strings_and_their_constants_are_written_whole() -> None:
     shown = departure("where", DType.STRING, asked, [texts[[0, 0, 0]]])
     script = of("where", DType.STRING, shown)
     assert script.isascii()
+    assert 'run(["X"])' in script
     specified, found = printed_here(script).splitlines()
     assert specified.partition(" object")[2] == found.partition(" object")[2]
     assert ascii("\U0001d11e") in found
@@ -164,7 +167,10 @@ def scripts(found: Report) -> Mapping[Any, str]:
     return made | {each: crash_snippet(found, cell, each) for cell in found.cells for each in cell.stops}
 
 
-@pytest.mark.parametrize("asked", [HOSTILE, "onnxruntime", "os:system('x')", "a:b\nimport os"])
+ASKED = {"bad": HOSTILE, "known": "onnxruntime", "call": "os:system('x')", "lines": "a:b\nimport os"}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 def test_no_text_of_a_runtime_becomes_code(asked: str) -> None:
     bad = Report(
         **{

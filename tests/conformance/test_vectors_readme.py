@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,6 +31,7 @@ from sonnx.conformance.runtimes.question import question
 from sonnx.conformance.subjects import subject_named
 from sonnx.conformance.vector_files import interval
 from sonnx.model.dtype import DType
+from sonnx.numeric.enclosure import Enclosure
 
 TOTAL = sum(map(len, CASES.values()))
 BOUNDS = "clip/float/beside-the-bounds"
@@ -171,10 +173,10 @@ def test_a_wrong_bit_in_an_output_file_is_noticed(
     assert verdict(judge, mine, case, lambda *_: [right]) == "departs: 1 elements of output"
 
 
-def test_a_wrong_sign_of_a_sum_is_noticed(judge: ModuleType, mine: Path) -> None:
-    assert verdict(judge, mine, SQUARE, from_files) == "separate"
+def test_a_wrong_sign_of_a_sum_is_noticed(judge: ModuleType, tree: Path) -> None:
+    assert verdict(judge, tree, SQUARE, from_files) == "separate"
     assert (
-        verdict(judge, mine, SQUARE, changed(from_files, SQUARE, np.negative)) == "departs: 1 elements of Y"
+        verdict(judge, tree, SQUARE, changed(from_files, SQUARE, np.negative)) == "departs: 1 elements of Y"
     )
 
 
@@ -281,3 +283,25 @@ def test_the_files_judge_sums_as_the_enclosure_does(judge: ModuleType) -> None:
             seen |= set(zip(special.reshape(-1).tolist(), inside.reshape(-1).tolist(), strict=True))
     assert {code for code, _ in seen} >= {0, 1, 2, 3, 4}
     assert {(code, inside) for code in (0, 1, 2, 3, 4) for inside in (False, True)} <= seen
+
+
+SPECIAL = {0: 0.0, 1: np.nan, 2: np.inf, 3: -np.inf}
+
+
+def test_table_program_and_enclosure_say_the_same(judge: ModuleType, tree: Path) -> None:
+    _, _, rest = (tree / "README.md").read_text(encoding="utf-8").partition("| special | a finite number")
+    rows = [line.strip("| ").split(" | ") for line in rest.splitlines()[2:9]]
+    table = {int(code): row[1:] for row in rows for code in row[0].split(", ")}
+    assert set(table) == set(range(8))
+    found = np.array([0.25, 0.5, 1.5, 1.75, np.inf, -np.inf, np.nan])
+    for code, (number, *others) in table.items():
+        special = np.full(found.shape, SPECIAL[code & 3])
+        exact = np.array([Fraction(1)] * len(found), object)
+        overflow = np.full(found.shape, code >= 4)
+        enclosure = Enclosure(special, exact, np.full(found.shape, 0.5), overflow)
+        between = number == "from low to high"
+        expected = [False, between, between, False, *(text == "yes" for text in others)]
+        assert enclosure.holds(found).tolist() == expected
+        low, high, codes = interval(enclosure)
+        assert set(codes.tolist()) == {code}
+        assert (~judge.outside(found, low, high, codes)).tolist() == expected

@@ -401,6 +401,34 @@ def conformance(runtime: str | None, command: str | None, pairs: Sequence[str], 
     sys.exit(conformance_asked(ConformanceOptions(runtime=str(runtime), told=given, **options)))
 
 
+@main.command(short_help="Write test vectors, for runtimes that know nothing of sonnx.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The folder of the vectors; it must be new or empty.",
+)
+@_OPERATORS
+@_TYPES
+@_SEED
+@click.option(
+    "--opset", type=click.IntRange(13, 26), default=26, show_default=True, help="Operator set of the models."
+)
+@_JOBS
+@_DASK
+def vectors(**options: Any) -> None:
+    """Write the vectors to DIR: for every case a model, its inputs, and what the specification says of it.
+
+    They are laid out as ONNX's own test data, with arrays for NumPy beside them, a manifest, and a README
+    that says how to compare. The same options give the same bytes. Exits with 2 if nothing was written.
+    """
+    from sonnx.cli.vectors import VectorOptions, write_vectors_asked  # noqa: PLC0415  see above
+
+    sys.exit(write_vectors_asked(VectorOptions(**options)))
+
+
 @main.command()
 @_MODEL
 @click.option(

@@ -25,7 +25,7 @@ from sonnx.operators.shared.draws import simple_values, whole_values
 from sonnx.operators.shared.trials import Trial
 from sonnx.operators.xla.conv_with_general_padding.geometry import SAME, VALID
 
-_SUFFIX = "-reduced"
+_SUFFIX, _REDUCED = "-reduced", ", reduced."
 # Larger arrays are not looked through element by element, nor is anything cut into more pieces.
 _FEW = 64
 _PIECES = 16
@@ -49,7 +49,7 @@ def reduced(
     `place` is where an output differs, if that is known: the search begins near it. Where nothing smaller was
     found, the answer is the trial itself; else its name and its text say that it was reduced.
     """
-    text = f"{trial.text.removesuffix('.')}, reduced."
+    text = trial.text.removesuffix(_REDUCED).removesuffix(".") + _REDUCED
     named = replace(trial, name=trial.name.removesuffix(_SUFFIX) + _SUFFIX, text=text)
     work = _Work(subject, FORMS[subject.identifier], departs, tries, named)
     work.seen.add(digest(trial))
@@ -58,7 +58,7 @@ def reduced(
     before: Trial | None = None
     while work.trial is not before and work.tries:
         before = work.trial
-        for step in (_cut_axes, _change, _simplify_attributes, _simplify_elements):
+        for step in (_simplify_attributes, _cut_axes, _change, _simplify_elements):
             step(work)
     return trial if work.trial is named else work.trial
 
@@ -89,8 +89,7 @@ class _Work:
 
     def take(self, candidate: Trial) -> bool:
         """Go on with a trial if it departs; one that was asked before, or breaks a rule, is not asked."""
-        told = digest(candidate)
-        if not self.tries or told in self.seen:
+        if not self.tries or (told := digest(candidate)) in self.seen:
             return False
         self.seen.add(told)
         try:
@@ -105,7 +104,7 @@ class _Work:
 
     def keep(self, label: str, indices: Indices) -> bool:
         """Go on with some indices of an axis, if that departs."""
-        return self.take(self.form.cut(self.trial, label, indices))
+        return self.tries > 0 and self.take(self.form.cut(self.trial, label, indices))
 
     def size(self, label: str) -> int:
         """The size of an axis."""
@@ -164,7 +163,7 @@ def _change(work: _Work) -> None:
     """Leave out axes and operands, and let the model hold no operand that it need not."""
     deciding = {operand.name for operand in work.subject.operator.contract.inputs if operand.constant}
     work.take(replace(work.trial, constants=work.trial.constants & deciding))
-    while any(map(work.take, work.form.others(work.trial))):
+    while any(map(work.take, work.form.smaller(work.trial))):
         pass
 
 
@@ -240,26 +239,26 @@ def _with_elements(trial: Trial, name: str, places: int | slice, value: Any) -> 
 
 
 def _simplify_element(work: _Work, name: str, place: int) -> None:
-    changed = True
+    changed, where = True, slice(place, place + 1)
     while changed:
-        element = work.trial.inputs[name].reshape(-1)[place : place + 1]
+        element = work.trial.inputs[name].reshape(-1)[where]
         candidates = _simpler(element, held_type(element))
-        changed = any(work.take(_with_elements(work.trial, name, place, each)) for each in candidates)
+        changed = any(work.take(_with_elements(work.trial, name, where, each)) for each in candidates)
 
 
 def _simpler(element: Array, dtype: DType) -> Iterator[Any]:
-    """Simpler elements, the simplest first."""
-    raw = element.reshape(-1).tolist()[0]
+    """What is simpler than the one element of a vector, the simplest first."""
     if dtype is DType.STRING:
-        yield from _shorter_text(raw)
+        yield from _shorter_text(element[0])
     elif dtype is DType.BOOL:
+        # A byte other than 0 and 1 is no Python bool.
         byte = int(element.view(np.uint8)[0])
-        yield from (np.array([each], np.uint8).view(np.bool_)[0] for each in range(min(byte, 3)))
+        yield from (np.array([each], np.uint8).view(np.bool_) for each in range(min(byte, 3)))
     elif dtype in PART:
         parts = element.view(numpy_dtype(PART[dtype]))
         for place in range(2):
             for part in _simpler(parts[place : place + 1], PART[dtype]):
-                yield _with_part(parts, place, part).view(element.dtype)[0]
+                yield _with_part(parts, place, part).view(element.dtype)
     else:
         whole = whole_values(dtype)
         known = [each.tobytes() for each in whole]
@@ -267,7 +266,7 @@ def _simpler(element: Array, dtype: DType) -> Iterator[Any]:
             yield from whole[: known.index(element.tobytes())]
             return
         yield from whole
-        yield from _smaller_integers(raw, dtype) if dtype in INTEGERS else _shorter_floats(element, dtype)
+        yield from _shorter_integers(element, dtype) if dtype in INTEGERS else _shorter_floats(element, dtype)
 
 
 def _with_part(parts: Array, place: int, part: Any) -> Array:
@@ -284,17 +283,19 @@ def _shorter_text(text: str) -> Iterator[str]:
         yield "a" * len(text)
 
 
-def _smaller_integers(value: int, dtype: DType) -> Iterator[Any]:
-    """Nearer to 0, in halves or by one; a negative number may also change its sign."""
+def _shorter_integers(element: Array, dtype: DType) -> Iterator[Any]:
+    """Without a sign, half as large, or with one or two digits that are not 0."""
+    value, held = int(element[0]), numpy_dtype(dtype)
     sign, magnitude = (-1, -value) if value < 0 else (1, value)
-    ends = np.iinfo(numpy_dtype(dtype))
-    for each in (abs(value), sign * (magnitude // 2), sign * (magnitude - 1)):
-        if each != value and each <= ends.max:
-            yield np.array(each, numpy_dtype(dtype))
+    tens = 10 ** (len(str(magnitude)) - 1)
+    shorter = (magnitude // tens * tens, magnitude * 10 // tens * tens // 10)
+    for each in (magnitude, *(sign * less for less in (magnitude // 2, *shorter))):
+        if each != value and each <= np.iinfo(held).max:
+            yield np.array(each, held)
 
 
 def _shorter_floats(element: Array, dtype: DType) -> Iterator[Any]:
-    """Without a sign, near to 1, and with fewer digits; of a NaN, the usual one."""
+    """Without a sign, nearer to 1, and with fewer digits; of a NaN, the usual one."""
     form = FORMATS[dtype]
     raw = int(element.view(form.held_as)[0])
     negative, magnitude = bool(raw & form.sign_bit), raw & (form.sign_bit - 1)
@@ -305,13 +306,11 @@ def _shorter_floats(element: Array, dtype: DType) -> Iterator[Any]:
     if magnitude >= form.infinity:
         return
     digits = form.precision - 1
-    fraction = magnitude & ((1 << digits) - 1)
-    exponent = magnitude >> digits
-    one = form.emax
-    # Whose exponent is 0 already gains nothing from another one.
-    for other in dict.fromkeys((one, (exponent + one) // 2)) if exponent != one else ():
-        yield number(other << digits | fraction, dtype, negative=negative)
+    exponent, fraction = divmod(magnitude, 1 << digits)
+    # The exponent of 1 is encoded so.
+    far, towards = abs(exponent - form.emax), 1 if exponent < form.emax else -1
+    for step in dict.fromkeys((far, far // 2, far // 4, far // 16, min(far, 1))):
+        yield number((exponent + towards * step) << digits | fraction, dtype, negative=negative)
     for kept in (0, 1, 3, 7, 15, 31):
-        short = fraction >> max(digits - kept, 0) << max(digits - kept, 0)
-        if short != fraction:
-            yield number(exponent << digits | short, dtype, negative=negative)
+        dropped = max(digits - kept, 0)
+        yield number(exponent << digits | fraction >> dropped << dropped, dtype, negative=negative)

@@ -39,10 +39,6 @@ def _aligned(trial: Trial) -> Labels:
     return _from_the_end(trial.inputs)
 
 
-def _nothing(_: Trial) -> Iterator[Trial]:
-    return iter(())
-
-
 def _nowhere(_trial: Trial, _place: Place) -> Iterator[Trial]:
     return iter(())
 
@@ -57,8 +53,8 @@ class Form:
 
     Axes of one name are cut together, but for a size 1 beside a larger one. `parts` are what has axes, and
     `whole` is the trial with other parts. `places` says at which index of which axes an output element is
-    decided, `near` are trials that have little more than what decides it; `others` are those with an axis or
-    an operand less.
+    decided, `near` are trials that have little more than what decides it. `others` are trials with an axis or
+    an operand less; without it, any axis may be left out.
     """
 
     labels: Callable[[Trial], Labels] = _aligned
@@ -66,7 +62,7 @@ class Form:
     whole: Callable[[Trial, Parts], Trial] = _with_operands
     places: Callable[[Trial, Place], Mapping[str, int]] = _same_places
     near: Callable[[Trial, Place], Iterator[Trial]] = _nowhere
-    others: Callable[[Trial], Iterator[Trial]] = _nothing
+    others: Callable[[Trial], Iterator[Trial]] | None = None
 
     def size(self, trial: Trial, label: str) -> int:
         """The size of an axis."""
@@ -111,21 +107,21 @@ class Form:
 
         return self.whole(trial, {name: squeezed(name, part) for name, part in self.parts(trial).items()})
 
+    def smaller(self, trial: Trial) -> Iterator[Trial]:
+        """Trials with an axis or an operand less."""
+        if self.others is not None:
+            yield from self.others(trial)
+            return
+        for label in self.names(trial):
+            if (less := self.without(trial, label)) is not None:
+                yield less
+
 
 def at(form: Form, trial: Trial, places: Mapping[str, int]) -> Trial:
     """The trial with one index of some axes."""
     for label, index in places.items():
         trial = form.cut(trial, label, [index])
     return trial
-
-
-def _fewer_axes(form: Form) -> Callable[[Trial], Iterator[Trial]]:
-    def others(trial: Trial) -> Iterator[Trial]:
-        for label in form.names(trial):
-            if (less := form.without(trial, label)) is not None:
-                yield less
-
-    return others
 
 
 # --- operators that move elements --------------------------------------------------------------------------
@@ -184,27 +180,29 @@ def _concatenate_labels(trial: Trial) -> Labels:
     }
 
 
-def _concatenate_places(trial: Trial, place: Place) -> Mapping[str, int]:
+def _owner(trial: Trial, place: Place) -> tuple[str, int]:
+    """The operand that an output element comes from, and its index there along the dimension."""
     dimension = trial.attributes["dimension"]
-    index, labels = place[dimension], dict(_same_places(trial, place))
-    label = f"{dimension - len(place)}"
-    del labels[label]
-    for name, operand in trial.inputs.items():
-        if index < operand.shape[dimension]:
-            return {**labels, f"{name} {label}": index}
-        index -= operand.shape[dimension]
-    return {}
+    ends = np.cumsum([operand.shape[dimension] for operand in trial.inputs.values()])
+    number = int(np.searchsorted(ends, place[dimension], side="right"))
+    name = list(trial.inputs)[number]
+    return name, place[dimension] - int(ends[number]) + trial.inputs[name].shape[dimension]
+
+
+def _concatenate_places(trial: Trial, place: Place) -> Mapping[str, int]:
+    (name, index), dimension = _owner(trial, place), trial.attributes["dimension"]
+    along = f"{dimension - len(place)}"
+    others = {label: other for label, other in _same_places(trial, place).items() if label != along}
+    return {**others, f"{name} {along}": index}
 
 
 def _concatenate_near(trial: Trial, place: Place) -> Iterator[Trial]:
-    """The one operand that decides, its one element or all of it."""
-    places = _concatenate_places(trial, place)
-    for name in trial.inputs:
-        if any(label.startswith(f"{name} ") for label in places):
-            alone = _concatenated(trial, [name])
-            labels = {label.replace(f"{name} ", "operands0 "): index for label, index in places.items()}
-            yield at(_CONCATENATE, alone, labels)
-            yield alone
+    """The one operand that decides: its one element, or all of it."""
+    (name, index), dimension = _owner(trial, place), trial.attributes["dimension"]
+    alone = _concatenated(trial, [name])
+    inside = (*place[:dimension], index, *place[dimension + 1 :])
+    yield at(_CONCATENATE, alone, _concatenate_places(alone, inside))
+    yield alone
 
 
 def _concatenated(trial: Trial, names: Sequence[str]) -> Trial:
@@ -257,7 +255,7 @@ def _conv_near(trial: Trial, place: Place) -> Iterator[Trial]:
     ends = [end for _, end in found]
     pads = (*(low for low, _ in ends), *(high for _, high in ends))
     attributes = {**trial.attributes, "strides": (1, 1), "pads": pads}
-    yield _position(FORMS["conv"], replace(trial, attributes=attributes), place, "hw", found)
+    yield _position(_CONV, replace(trial, attributes=attributes), place, "hw", found)
 
 
 def _conv_others(trial: Trial) -> Iterator[Trial]:
@@ -328,16 +326,17 @@ def _position(
 
 _ALIGNED = Form()
 _EXPAND = Form(lambda trial: _from_the_end(_expand_parts(trial)), _expand_parts, _expand_whole)
-_BROADCAST = Form(_broadcast_labels, _broadcast_parts, _broadcast_whole)
-_CONCATENATE = Form(_concatenate_labels, places=_concatenate_places, near=_concatenate_near)
+_CONCATENATE = Form(
+    _concatenate_labels, places=_concatenate_places, near=_concatenate_near, others=_concatenate_others
+)
+_CONV = Form(_conv_labels, whole=_conv_whole, places=_conv_places, near=_conv_near, others=_conv_others)
 _XLA_CONV = Form(_xla_labels, places=_xla_places, near=_xla_near, others=_xla_others)
-_EACH_ALONE = replace(_ALIGNED, others=_fewer_axes(_ALIGNED))
 FORMS: Mapping[str, Form] = {
-    **dict.fromkeys(("clip", "where", "xla.clamp", "xla.convert_element_type"), _EACH_ALONE),
-    "expand": replace(_EXPAND, others=_fewer_axes(_EXPAND)),
-    "xla.broadcast": replace(_BROADCAST, others=_fewer_axes(_BROADCAST)),
+    **dict.fromkeys(("clip", "where", "xla.clamp", "xla.convert_element_type"), _ALIGNED),
+    "expand": _EXPAND,
+    "xla.broadcast": Form(_broadcast_labels, _broadcast_parts, _broadcast_whole),
     "xla.collapse": Form(places=_collapse_places, others=_collapse_others),
-    "xla.concatenate": replace(_CONCATENATE, others=_concatenate_others),
-    "conv": Form(_conv_labels, whole=_conv_whole, places=_conv_places, near=_conv_near, others=_conv_others),
+    "xla.concatenate": _CONCATENATE,
+    "conv": _CONV,
     **dict.fromkeys(("xla.conv", "xla.conv_with_general_padding"), _XLA_CONV),
 }

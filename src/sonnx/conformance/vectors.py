@@ -106,6 +106,13 @@ def cell_files(part: Part) -> Made:
     return Made(tuple(files), tuple(entries))
 
 
+def case_files(operator: str, dtype: DType, trial: Trial) -> Mapping[str, bytes]:
+    """The files of one trial, such as the example of a report; `case.json` is what a manifest would say."""
+    files, entry = _case(subject_named(operator), Part(operator, dtype, 0, 0, 1), trial, None)
+    told = {key: value for key, value in entry.items() if key not in ("path", "twin")}
+    return {**files, "case.json": (json.dumps(told, sort_keys=True, indent=1) + "\n").encode()}
+
+
 # Parts of one operator and type follow each other.
 @lru_cache(1)
 def _trials(operator: str, dtype: DType, seed: int) -> tuple[Trial, ...]:

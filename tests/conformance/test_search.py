@@ -1,0 +1,309 @@
+"""The search: finds what is wrong without being told where, the same every time, and leaves no trace."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import cycle
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.conformance.test_reduction import (
+    DEPARTURES,
+    F,
+    Spoil,
+    asking,
+    crashes_at_seven,
+    elements,
+    flips,
+    loses_minus_zero,
+    nan_becomes_min,
+    shown,
+)
+
+from sonnx.conformance.campaign import Outcome
+from sonnx.conformance.reduction import digest, reduced
+from sonnx.conformance.result import Key
+from sonnx.conformance.runtimes.question import Question, question
+from sonnx.conformance.runtimes.runtime import LateError, UnavailableError
+from sonnx.conformance.search import DRAWN, Searched, searched
+from sonnx.conformance.subjects import SUBJECTS, subject_named
+from sonnx.model.dtype import DType
+from sonnx.numeric.arrays import Array
+from sonnx.operators.shared.trials import Trial
+
+EXAMPLES = 60
+
+
+def sought(
+    name: str,
+    ask: Callable[[Trial], Outcome],
+    known: tuple[Key, ...] = (),
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    seconds: float | None = None,
+) -> Searched:
+    subject = subject_named(name)
+    return searched(subject, DType.FLOAT, ask, known, examples=examples, seed=seed, seconds=seconds)
+
+
+class Counted:
+    """Asks, and counts."""
+
+    def __init__(self, name: str, spoil: Spoil) -> None:
+        self._ask = asking(name, DType.FLOAT, spoil)
+        self.asked: list[Trial] = []
+
+    def __call__(self, trial: Trial) -> Outcome:
+        self.asked.append(trial)
+        return self._ask(trial)
+
+
+def as_specified(_: Question, output: Array) -> Array:
+    return output
+
+
+# --- what is found -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DEPARTURES)
+def test_a_wrong_runtime_is_found_and_a_few_elements_show_it(name: str) -> None:
+    operator, spoil, most, _ = DEPARTURES[name]
+    ask = asking(operator, DType.FLOAT, spoil)
+    found = sought(operator, ask).found
+    assert found
+    for each in found:
+        assert each.verdict == "departs"
+        for key in each.keys:
+            small = reduced(subject_named(operator), each.trial, shown(ask, key))
+            assert key in ask(small).keys
+            assert elements(small) <= most
+
+
+def test_what_is_found_is_made_simple() -> None:
+    (found,) = sought("clip", asking("clip", DType.FLOAT, nan_becomes_min)).found
+    assert found.trial.inputs["min"] == 0
+    assert found.trial.inputs["max"] == 0
+    assert elements(found.trial) <= 12
+    assert not found.trial.constants
+
+
+def test_all_ways_to_be_wrong_are_found_each_once() -> None:
+    def spoil(asked: Question, output: Array) -> Array:
+        found = loses_minus_zero(asked, nan_becomes_min(asked, output))
+        return np.where(found == asked.operands["max"], found + F(1), found)
+
+    found = sought("clip", asking("clip", DType.FLOAT, spoil)).found
+    keys = [key for each in found for key in each.keys]
+    assert {key[2] for key in keys} == {"value", "sign of zero"}
+    assert {key[0] for key in keys} >= {"D-CLIP-1", "D-CLIP-2", "D-CLIP-5"}
+    # Each outcome has something that no one before it has.
+    for number, each in enumerate(found):
+        before = {key for other in found[:number] for key in other.keys}
+        assert set(each.keys) - before
+
+
+def test_what_is_known_does_not_count() -> None:
+    ask = asking("clip", DType.FLOAT, nan_becomes_min)
+    first = sought("clip", ask)
+    known = tuple(key for found in first.found for key in found.keys)
+    again = sought("clip", ask, known)
+    assert again.found == ()
+    assert EXAMPLES * 0.8 <= again.cases <= EXAMPLES
+
+
+def test_a_crash_is_found_and_costs_few_more_crashes() -> None:
+    ask = Counted("clip", lambda asked, output: crashes_at_seven(asked, np.where(output == 3, F(7), output)))
+
+    def crashing(asked: Question, output: Array) -> Array:
+        x = np.where(asked.operands["input"] == 3, F(7), asked.operands["input"])
+        return crashes_at_seven(Question("clip", {"input": x}, {}, {}, {}), output)
+
+    ask = Counted("clip", crashing)
+    result = sought("clip", ask)
+    (found,) = result.found
+    assert found.verdict == "crashes"
+    assert found.keys == (("crashes", "crashed: signal # (SIGSEGV)", ""),)
+    assert len(ask.asked) <= result.cases + 12
+
+
+def test_a_hang_is_not_waited_for_again() -> None:
+    def hangs(asked: Question, output: Array) -> Array:
+        if output.size > 4:
+            raise LateError("no answer within 20 seconds")
+        return output
+
+    ask = Counted("clip", hangs)
+    result = sought("clip", ask)
+    (found,) = result.found
+    assert found.keys == (("crashes", "late: no answer within # seconds", ""),)
+    assert len(ask.asked) == result.cases
+
+
+def test_a_runtime_with_moods_is_found_and_breaks_nothing() -> None:
+    moods = cycle((True, False, False, True, False))
+
+    def spoil(_: Question, output: Array) -> Array:
+        return flips(output, slice(None)) if next(moods) else output
+
+    result = sought("where", asking("where", DType.FLOAT, spoil))
+    assert result.found
+    for found in result.found:
+        assert found.verdict == "departs"
+    keys = [key for found in result.found for key in found.keys]
+    assert keys
+
+
+def test_what_is_seen_in_passing_is_kept() -> None:
+    # Wrong in another way, but only the second time that something is wrong.
+    times = iter(range(10**6))
+
+    def spoil(asked: Question, output: Array) -> Array:
+        wrong = nan_becomes_min(asked, output)
+        if np.isnan(asked.operands["input"]).any() and next(times) == 1:
+            return wrong.astype(np.float64)
+        return wrong
+
+    kinds = {key[2] for each in sought("clip", asking("clip", DType.FLOAT, spoil)).found for key in each.keys}
+    assert kinds == {"value", "type or shape"}
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=[subject.identifier for subject in SUBJECTS])
+def test_the_specified_result_is_never_found_wrong(subject: Any) -> None:
+    ask = asking(subject.identifier, subject.types[-1], as_specified)
+    result = searched(subject, subject.types[-1], ask, (), examples=12, seed=3, seconds=None)
+    assert result.found == ()
+    assert 1 < result.cases <= 12
+
+
+def test_every_subject_can_be_searched() -> None:
+    assert set(DRAWN) == {subject.identifier for subject in SUBJECTS}
+
+
+# --- the same every time -----------------------------------------------------------------------------------
+
+
+def told(result: Searched) -> Any:
+    return result.cases, [(digest(each.trial), each.keys) for each in result.found]
+
+
+def test_equal_arguments_find_the_same_by_the_same_questions() -> None:
+    first, again = (Counted("clip", nan_becomes_min) for _ in range(2))
+    assert told(sought("clip", first, seed=5)) == told(sought("clip", again, seed=5))
+    assert [digest(trial) for trial in first.asked] == [digest(trial) for trial in again.asked]
+
+
+def test_another_seed_asks_other_questions() -> None:
+    first, other = Counted("clip", as_specified), Counted("clip", as_specified)
+    sought("clip", first, examples=20, seed=1)
+    sought("clip", other, examples=20, seed=2)
+    # The simplest trial is always the first.
+    same = {digest(trial) for trial in first.asked} & {digest(trial) for trial in other.asked}
+    assert len(same) == 1
+
+
+def test_no_trial_is_asked_twice() -> None:
+    ask = Counted("clip", nan_becomes_min)
+    sought("clip", ask)
+    digests = [digest(trial) for trial in ask.asked]
+    assert len(set(digests)) == len(digests)
+
+
+# --- bounds ------------------------------------------------------------------------------------------------
+
+
+def test_examples_bound_the_cases_and_shrinking_is_bounded() -> None:
+    # Everything is wrong, in a new way each time.
+    numbers = iter(range(10**6))
+
+    def spoil(_: Question, output: Array) -> Array:
+        raise LateError("x" * next(numbers))
+
+    ask = Counted("clip", spoil)
+    result = sought("clip", ask, examples=10)
+    assert result.cases <= 10
+    assert len(result.found) == result.cases
+    assert len(sought("clip", ask, examples=50).found) == 32
+    assert sought("clip", ask, examples=0) == Searched((), 0)
+
+
+@pytest.mark.parametrize("spoil", [as_specified, nan_becomes_min])
+def test_the_search_ends_when_its_time_is_up(spoil: Spoil) -> None:
+    ask = asking("clip", DType.FLOAT, spoil)
+
+    def slow(trial: Trial) -> Outcome:
+        sleep(0.05)
+        return ask(trial)
+
+    begin = monotonic()
+    result = sought("clip", slow, examples=100_000, seconds=0.4)
+    assert monotonic() - begin < 2
+    assert result.cases < 20
+
+
+def test_an_error_of_whoever_asks_is_no_departure() -> None:
+    def ask(_: Trial) -> Outcome:
+        raise UnavailableError("it is gone")
+
+    with pytest.raises(UnavailableError, match="it is gone"):
+        sought("clip", ask)
+
+
+def test_every_trial_that_is_asked_obeys_all_rules() -> None:
+    ask = Counted("where", loses_minus_zero)
+    sought("where", ask)
+    for trial in ask.asked:
+        question(subject_named("where").operator, trial)
+
+
+# --- Hypothesis --------------------------------------------------------------------------------------------
+
+
+def test_without_hypothesis_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with pytest.raises(UnavailableError, match=r'pip install "sonnx\[conformance\]"'):
+        sought("clip", asking("clip", DType.FLOAT, as_specified))
+
+
+QUIET = """
+import os, sys
+import numpy as np
+from tests.conformance.test_reduction import asking, nan_becomes_min
+from sonnx.conformance.search import searched
+from sonnx.conformance.subjects import subject_named
+from sonnx.model.dtype import DType
+assert "hypothesis" not in sys.modules
+state = np.random.get_state()[1].tolist()
+ask = asking("clip", DType.FLOAT, nan_becomes_min)
+found = searched(subject_named("clip"), DType.FLOAT, ask, (), examples=60, seed=0, seconds=None).found
+assert len(found) == 1
+assert np.random.get_state()[1].tolist() == state
+from hypothesis.configuration import storage_directory
+assert storage_directory().path == __import__("pathlib").Path.cwd() / ".hypothesis"
+"""
+
+
+@pytest.fixture
+def searching(tmp_path: Any) -> Iterator[Any]:
+    import os
+
+    here = os.getcwd()
+    path = os.pathsep.join([here, *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(tmp_path / "temporary")}
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "work").mkdir()
+    yield subprocess.run(
+        [sys.executable, "-c", QUIET],
+        cwd=tmp_path / "work",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_nothing_is_printed_and_nothing_is_left_on_disk(searching: Any, tmp_path: Any) -> None:
+    assert (searching.returncode, searching.stdout, searching.stderr) == (0, "", "")
+    assert list((tmp_path / "work").iterdir()) == []
+    assert list((tmp_path / "temporary").iterdir()) == []
