@@ -38,8 +38,13 @@ needs_onnxruntime = pytest.mark.skipif(
 )
 
 
+# Runtimes that are given no models.
+KIT = ("reference", "jax", "tests.conformance.campaign_support:LosesZeros")
+
+
 def of(operator: str, dtype: DType, shown: Departure, asked: str = "onnxruntime", **options: Any) -> str:
-    found = report(Cell(operator, dtype, (), (), (shown,)), asked=asked, runtime=asked, options=options)
+    cell = Cell(operator, dtype, (), (), (shown,))
+    found = report(cell, asked=asked, runtime=asked, options=options, takes_models=asked not in KIT)
     return snippet(found, shown)
 
 
@@ -131,6 +136,11 @@ def test_a_backend_is_prepared_by_its_own_name() -> None:
     assert "import sonnx.backend\n" in script
     assert "sonnx.conformance" not in script
     assert "found output 0: float32[1] -0.0 (0x80000000)" in printed_here(script)
+
+
+def test_a_runtime_that_takes_no_models_is_asked_by_the_kit() -> None:
+    shown = nan_min(DType.FLOAT)
+    assert f'ask("{KIT[-1]}", "clip", operands' in of("clip", DType.FLOAT, shown, KIT[-1])
 
 
 def test_other_runtimes_are_asked_by_the_kit() -> None:

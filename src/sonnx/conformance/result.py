@@ -124,7 +124,7 @@ class Cell:
 class Report:
     """What became of a runtime; `asked` is how it was named, `seconds` how long everything took.
 
-    `partial` says why not everything was asked: somebody interrupted, or time was up.
+    `takes_models` says that it is given ONNX models, `partial` why not everything was asked.
     """
 
     runtime: str
@@ -137,6 +137,7 @@ class Report:
     cells: tuple[Cell, ...]
     seconds: float = 0.0
     partial: str = ""
+    takes_models: bool = False
 
     @property
     def counts(self) -> Mapping[Verdict, int]:

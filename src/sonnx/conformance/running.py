@@ -29,7 +29,7 @@ def judged(plan: Plan, chosen: Sequence[Unit], spread: Spread = HERE, watch: Wat
     partial = ""
     try:
         # Whoever misspelt something hears it before anything is spread.
-        name, version = _child(plan).name, _child(plan).version
+        name, version, models = _child(plan).name, _child(plan).version, _child(plan).takes_models
         for cell in spread(judge_unit, [(plan, operator, dtype) for operator, dtype in chosen]):
             cells.append(cell)
             if watch is not None:
@@ -51,6 +51,7 @@ def judged(plan: Plan, chosen: Sequence[Unit], spread: Spread = HERE, watch: Wat
         tuple(cells),
         monotonic() - began,
         partial,
+        models,
     )
 
 

@@ -40,8 +40,8 @@ DRAWN: Mapping[str, Drawn] = {
     "xla.conv": xla_conv.drawn,
     "xla.conv_with_general_padding": xla_general.drawn,
 }
-# Trials that may be asked to make a departure simple, and a crash: each of its trials costs a process.
-_TRIES = 200
+# Trials that may be drawn to make something simple, and asked about a crash: each of these costs a process.
+_TRIES = 150
 _TRIES_OF_A_CRASH = 12
 # Bytes that integers are drawn by, and all: enough for four arrays.
 _INTEGERS = 32
@@ -104,6 +104,7 @@ class _Hunt:
     _wanted: Key | None = None
     _simplest: Outcome | None = None
     _tries: int = 0
+    _asks: int = 0
     _ended: bool = False
     # By their digests, so that a runtime that says now this, now that contradicts itself before nobody.
     _asked: dict[bytes, Outcome | None] = field(default_factory=dict)
@@ -118,6 +119,8 @@ class _Hunt:
         """Ask a trial; raises _DepartsError where it shows what is looked for, or something new."""
         if self._wanted is None:
             self.left -= 1
+        else:
+            self._tries -= 1
         found = self._outcome(trial)
         new = [] if found is None else [key for key in found.keys if key not in self.known]
         if found is None or not new:
@@ -126,8 +129,9 @@ class _Hunt:
             self._seen.setdefault(key, found)
         if self._wanted is None:
             self._wanted = new[0]
+            # To make a hang simple would be to wait for it again and again.
             late = found.said.startswith("late")
-            self._tries = _TRIES if found.differences else 0 if late else _TRIES_OF_A_CRASH
+            self._tries, self._asks = _TRIES, 0 if late else _TRIES if found.differences else _TRIES_OF_A_CRASH
         if self._wanted in new:
             self._simplest = found
             raise _DepartsError
@@ -141,10 +145,10 @@ class _Hunt:
         if told not in self._asked:
             if self._wanted is None:
                 self.cases += 1
-            elif not self._tries:
-                raise _EnoughError
             else:
-                self._tries -= 1
+                self._asks -= 1
+            if min(self._tries, self._asks) < 0:
+                raise _EnoughError
             found = self._ask(trial)
             self._asked[told] = found if any(key not in self.known for key in found.keys) else None
         return self._asked[told]

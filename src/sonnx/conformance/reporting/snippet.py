@@ -201,17 +201,22 @@ def _written(
     size = sum(array.nbytes for array in (*trial.inputs.values(), *(specified or {}).values()))
     if size > _MOST_BYTES and source != "search":
         return head + _by_vector(report, cell, source, twins)
-    models = _takes_models(report.asked) and question(cell.operator, trial).has_model
+    models = _takes_models(report) and question(cell.operator, trial).has_model
     by = _by_model if models else _by_kit
     return f"{head}{by(report, cell, trial, specified or {})}{_ending(cell, trial, specified or {}, twins)}"
 
 
-def _takes_models(asked: str) -> bool:
+def _takes_models(report: Report) -> bool:
     """Tell whether a runtime is given models: by name, or as a backend in words that Python can import."""
+    asked = report.asked
     if asked in ("onnxruntime", "reference-evaluator"):
         return True
     module, colon, attribute = asked.partition(":")
-    return bool(colon) and all(p.isidentifier() for p in (*module.split("."), *attribute.split(".")))
+    return (
+        report.takes_models
+        and bool(colon)
+        and all(p.isidentifier() for p in (*module.split("."), *attribute.split(".")))
+    )
 
 
 def _by_model(report: Report, cell: Cell, trial: Trial, specified: Mapping[str, Array]) -> str:
