@@ -1,9 +1,12 @@
 """The search: finds what is wrong without being told where, the same every time, and leaves no trace."""
 
+import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from itertools import cycle
+from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
@@ -17,7 +20,6 @@ from tests.conformance.test_reduction import (
     crashes_at_seven,
     elements,
     flips,
-    loses_minus_zero,
     nan_becomes_min,
     shown,
 )
@@ -33,7 +35,7 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.operators.shared.trials import Trial
 
-EXAMPLES = 60
+EXAMPLES = 40
 
 
 def sought(
@@ -64,6 +66,13 @@ def as_specified(_: Question, output: Array) -> Array:
     return output
 
 
+@cache
+def usual(seed: int = 0) -> tuple[Searched, Counted]:
+    """What is found of a Clip that replaces NaNs."""
+    ask = Counted("clip", nan_becomes_min)
+    return sought("clip", ask, seed=seed), ask
+
+
 # --- what is found -----------------------------------------------------------------------------------------
 
 
@@ -82,40 +91,37 @@ def test_a_wrong_runtime_is_found_and_a_few_elements_show_it(name: str) -> None:
 
 
 def test_what_is_found_is_made_simple() -> None:
-    (found,) = sought("clip", asking("clip", DType.FLOAT, nan_becomes_min)).found
-    assert found.trial.inputs["min"] == 0
-    assert found.trial.inputs["max"] == 0
-    assert elements(found.trial) <= 12
-    assert not found.trial.constants
+    trials = [found.trial for found in usual()[0].found]
+    assert len(trials) == 2  # a number, and a NaN of other bits
+    drawn = [trial for trial in usual()[1].asked if np.isnan(trial.inputs["input"]).any()]
+    for trial in trials:
+        assert elements(trial) < np.median([elements(each) for each in drawn])
+        assert np.count_nonzero(trial.inputs["input"]) <= 2
 
 
-def test_all_ways_to_be_wrong_are_found_each_once() -> None:
+def test_all_ways_to_be_wrong_are_found_each_by_something_new() -> None:
     def spoil(asked: Question, output: Array) -> Array:
-        found = loses_minus_zero(asked, nan_becomes_min(asked, output))
-        return np.where(found == asked.operands["max"], found + F(1), found)
+        found = nan_becomes_min(asked, output)
+        with np.errstate(invalid="ignore"):
+            return np.where(found == asked.operands["max"], found + F(1), found)
 
-    found = sought("clip", asking("clip", DType.FLOAT, spoil)).found
+    found = sought("clip", asking("clip", DType.FLOAT, spoil), examples=25).found
     keys = [key for each in found for key in each.keys]
-    assert {key[2] for key in keys} == {"value", "sign of zero"}
+    assert {key[2] for key in keys} == {"value", "bits of NaN"}
     assert {key[0] for key in keys} >= {"D-CLIP-1", "D-CLIP-2", "D-CLIP-5"}
-    # Each outcome has something that no one before it has.
     for number, each in enumerate(found):
         before = {key for other in found[:number] for key in other.keys}
         assert set(each.keys) - before
 
 
 def test_what_is_known_does_not_count() -> None:
-    ask = asking("clip", DType.FLOAT, nan_becomes_min)
-    first = sought("clip", ask)
-    known = tuple(key for found in first.found for key in found.keys)
-    again = sought("clip", ask, known)
+    known = tuple(key for found in usual()[0].found for key in found.keys)
+    again = sought("clip", asking("clip", DType.FLOAT, nan_becomes_min), known)
     assert again.found == ()
     assert EXAMPLES * 0.8 <= again.cases <= EXAMPLES
 
 
 def test_a_crash_is_found_and_costs_few_more_crashes() -> None:
-    ask = Counted("clip", lambda asked, output: crashes_at_seven(asked, np.where(output == 3, F(7), output)))
-
     def crashing(asked: Question, output: Array) -> Array:
         x = np.where(asked.operands["input"] == 3, F(7), asked.operands["input"])
         return crashes_at_seven(Question("clip", {"input": x}, {}, {}, {}), output)
@@ -147,12 +153,9 @@ def test_a_runtime_with_moods_is_found_and_breaks_nothing() -> None:
     def spoil(_: Question, output: Array) -> Array:
         return flips(output, slice(None)) if next(moods) else output
 
-    result = sought("where", asking("where", DType.FLOAT, spoil))
+    result = sought("where", asking("where", DType.FLOAT, spoil), examples=8)
     assert result.found
-    for found in result.found:
-        assert found.verdict == "departs"
-    keys = [key for found in result.found for key in found.keys]
-    assert keys
+    assert all(found.verdict == "departs" for found in result.found)
 
 
 def test_what_is_seen_in_passing_is_kept() -> None:
@@ -165,16 +168,16 @@ def test_what_is_seen_in_passing_is_kept() -> None:
             return wrong.astype(np.float64)
         return wrong
 
-    kinds = {key[2] for each in sought("clip", asking("clip", DType.FLOAT, spoil)).found for key in each.keys}
-    assert kinds == {"value", "type or shape"}
+    found = sought("clip", asking("clip", DType.FLOAT, spoil)).found
+    assert {key[2] for each in found for key in each.keys} == {"value", "bits of NaN", "type or shape"}
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=[subject.identifier for subject in SUBJECTS])
 def test_the_specified_result_is_never_found_wrong(subject: Any) -> None:
     ask = asking(subject.identifier, subject.types[-1], as_specified)
-    result = searched(subject, subject.types[-1], ask, (), examples=12, seed=3, seconds=None)
+    result = searched(subject, subject.types[-1], ask, (), examples=8, seed=3, seconds=None)
     assert result.found == ()
-    assert 1 < result.cases <= 12
+    assert 1 < result.cases <= 8
 
 
 def test_every_subject_can_be_searched() -> None:
@@ -189,25 +192,21 @@ def told(result: Searched) -> Any:
 
 
 def test_equal_arguments_find_the_same_by_the_same_questions() -> None:
-    first, again = (Counted("clip", nan_becomes_min) for _ in range(2))
-    assert told(sought("clip", first, seed=5)) == told(sought("clip", again, seed=5))
-    assert [digest(trial) for trial in first.asked] == [digest(trial) for trial in again.asked]
+    (first, before), again = usual(), Counted("clip", nan_becomes_min)
+    assert told(sought("clip", again)) == told(first)
+    assert [digest(trial) for trial in again.asked] == [digest(trial) for trial in before.asked]
 
 
 def test_another_seed_asks_other_questions() -> None:
-    first, other = Counted("clip", as_specified), Counted("clip", as_specified)
-    sought("clip", first, examples=20, seed=1)
-    sought("clip", other, examples=20, seed=2)
-    # The simplest trial is always the first.
-    same = {digest(trial) for trial in first.asked} & {digest(trial) for trial in other.asked}
-    assert len(same) == 1
+    first, other = ({digest(trial) for trial in usual(seed)[1].asked} for seed in (0, 1))
+    assert len(first & other) < len(first) / 5
 
 
-def test_no_trial_is_asked_twice() -> None:
-    ask = Counted("clip", nan_becomes_min)
-    sought("clip", ask)
-    digests = [digest(trial) for trial in ask.asked]
-    assert len(set(digests)) == len(digests)
+def test_no_trial_is_asked_twice_and_each_obeys_all_rules() -> None:
+    asked = usual()[1].asked
+    assert len({digest(trial) for trial in asked}) == len(asked)
+    for trial in asked:
+        question(subject_named("clip").operator, trial)
 
 
 # --- bounds ------------------------------------------------------------------------------------------------
@@ -224,7 +223,7 @@ def test_examples_bound_the_cases_and_shrinking_is_bounded() -> None:
     result = sought("clip", ask, examples=10)
     assert result.cases <= 10
     assert len(result.found) == result.cases
-    assert len(sought("clip", ask, examples=50).found) == 32
+    assert len(sought("clip", ask, examples=90).found) == 32
     assert sought("clip", ask, examples=0) == Searched((), 0)
 
 
@@ -250,13 +249,6 @@ def test_an_error_of_whoever_asks_is_no_departure() -> None:
         sought("clip", ask)
 
 
-def test_every_trial_that_is_asked_obeys_all_rules() -> None:
-    ask = Counted("where", loses_minus_zero)
-    sought("where", ask)
-    for trial in ask.asked:
-        question(subject_named("where").operator, trial)
-
-
 # --- Hypothesis --------------------------------------------------------------------------------------------
 
 
@@ -267,7 +259,8 @@ def test_without_hypothesis_it_is_said_what_to_install(monkeypatch: pytest.Monke
 
 
 QUIET = """
-import os, sys
+import sys
+from pathlib import Path
 import numpy as np
 from tests.conformance.test_reduction import asking, nan_becomes_min
 from sonnx.conformance.search import searched
@@ -276,34 +269,26 @@ from sonnx.model.dtype import DType
 assert "hypothesis" not in sys.modules
 state = np.random.get_state()[1].tolist()
 ask = asking("clip", DType.FLOAT, nan_becomes_min)
-found = searched(subject_named("clip"), DType.FLOAT, ask, (), examples=60, seed=0, seconds=None).found
-assert len(found) == 1
+found = searched(subject_named("clip"), DType.FLOAT, ask, (), examples=40, seed=0, seconds=None).found
+assert len(found) == 2
 assert np.random.get_state()[1].tolist() == state
 from hypothesis.configuration import storage_directory
-assert storage_directory().path == __import__("pathlib").Path.cwd() / ".hypothesis"
+assert storage_directory().path == Path.cwd() / ".hypothesis"
 """
 
 
-@pytest.fixture
-def searching(tmp_path: Any) -> Iterator[Any]:
-    import os
-
-    here = os.getcwd()
-    path = os.pathsep.join([here, *sys.path])
-    environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(tmp_path / "temporary")}
-    (tmp_path / "temporary").mkdir()
-    (tmp_path / "work").mkdir()
-    yield subprocess.run(
+def test_nothing_is_printed_and_nothing_is_left_on_disk(tmp_path: Path) -> None:
+    work, temporary = tmp_path / "work", tmp_path / "temporary"
+    work.mkdir()
+    temporary.mkdir()
+    path = os.pathsep.join([os.getcwd(), *sys.path])
+    done = subprocess.run(
         [sys.executable, "-c", QUIET],
-        cwd=tmp_path / "work",
-        env=environment,
+        cwd=work,
+        env={**os.environ, "PYTHONPATH": path, "TMPDIR": str(temporary)},
         capture_output=True,
         text=True,
         check=False,
     )
-
-
-def test_nothing_is_printed_and_nothing_is_left_on_disk(searching: Any, tmp_path: Any) -> None:
-    assert (searching.returncode, searching.stdout, searching.stderr) == (0, "", "")
-    assert list((tmp_path / "work").iterdir()) == []
-    assert list((tmp_path / "temporary").iterdir()) == []
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert [*work.iterdir(), *temporary.iterdir()] == []

@@ -7,21 +7,25 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 from tests.conformance.vectors_support import cases, contents
+from tests.report.cli_support import run
 
-from sonnx.cli import vectors
 from sonnx.cli.vectors import VectorOptions, write_vectors_asked
+
+# The command of that name hides the module.
+VECTORS = import_module("sonnx.cli.vectors")
 
 # Writes far more than there is time for.
 ENDLESS = """
 import sys
 from pathlib import Path
 from sonnx.cli.vectors import VectorOptions, write_vectors_asked
-write_vectors_asked(VectorOptions(Path(sys.argv[1]), ["clip"], jobs=1))
+write_vectors_asked(VectorOptions(Path(sys.argv[1]), ["clip"], ["float", "double"], jobs=1))
 """
 
 
@@ -41,11 +45,19 @@ def test_it_tells_what_it_has_written(tmp_path: Path, capsys: pytest.CaptureFixt
     assert third == f"how to use them: {tmp_path / 'v' / 'README.md'}"
 
 
+def test_the_command_says_and_writes_the_same(tmp_path: Path) -> None:
+    assert asked(tmp_path / "v", "expand") == 0
+    done = run("vectors", "-o", tmp_path / "w", "--operator", "expand", "--type", "int8")
+    assert (done.exit_code, contents(tmp_path / "w")) == (0, contents(tmp_path / "v"))
+    again = run("vectors", "-o", tmp_path / "w", "--operator", "expand", "--operator", "what")
+    assert (again.exit_code, again.output.startswith("error: no operator what;")) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("jobs", "work", "width"), [(1, 1000, 1), (2, 1000, 2), (200, 40, 10), (8, 3, 1), (None, 4, 1)]
 )
 def test_processes_are_begun_where_they_are_worth_it(jobs: int | None, work: int, width: int) -> None:
-    assert vectors._spread(VectorOptions(Path("v"), jobs=jobs), work).width == width
+    assert VECTORS._spread(VectorOptions(Path("v"), jobs=jobs), work).width == width
 
 
 @pytest.mark.parametrize(
@@ -86,7 +98,7 @@ def test_places_where_nothing_can_go_are_refused(tmp_path: Path, capsys: pytest.
 
 def test_a_terminal_sees_a_bar_with_rate_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
-    monkeypatch.setattr(vectors, "Console", lambda **_: Console(file=stream, force_terminal=True, width=100))
+    monkeypatch.setattr(VECTORS, "Console", lambda **_: Console(file=stream, force_terminal=True, width=100))
     assert asked(tmp_path / "v", "expand", types=("int8", "uint8")) == 0
     shown = stream.getvalue()
     number = len(cases(tmp_path / "v"))

@@ -25,7 +25,7 @@ from sonnx.operators.shared.trials import Trial
 
 FLOATS = (*IEEE, DType.BFLOAT16)
 # Types that are drawn often; of the others a few trials are enough to see that they are legal.
-OFTEN = (DType.FLOAT, DType.INT8, DType.STRING, DType.COMPLEX64)
+OFTEN = (DType.FLOAT, DType.INT8)
 
 
 class Simplest:

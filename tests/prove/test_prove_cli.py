@@ -224,11 +224,14 @@ def test_the_command_line_loads_nothing_of_proofs_until_asked() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
+# Who starts tests in the background may have them ignore SIGINT.
 PROGRAM = """
+import signal
 import sys
 from pathlib import Path
 from sonnx.prove import theories
 from tests.prove.support import fake_tools, module
+signal.signal(signal.SIGINT, signal.default_int_handler)
 answers = "pathlib.Path({child!r}).write_text(str(__import__('os').getpid()))\\nimport time; time.sleep(600)"
 tools = fake_tools(Path({folder!r}), answers)
 theories.find_tools = lambda: tools

@@ -111,10 +111,13 @@ def test_an_error_in_one_job_ends_the_tools_of_the_others_and_is_raised(tmp_path
     assert run_tool(["true"], seconds=60, folder=tmp_path).how == ""
 
 
+# Who starts tests in the background may have them ignore SIGINT.
 PROGRAM = """
+import signal
 import sys
 from pathlib import Path
 from sonnx.prove.running import Job, run_jobs, run_tool
+signal.signal(signal.SIGINT, signal.default_int_handler)
 folder = Path(sys.argv[1])
 def work():
     return run_tool([folder / "tool"], seconds=600, folder=folder)

@@ -82,7 +82,8 @@ def conformance_asked(options: ConformanceOptions) -> int:
     except (UnavailableError, SpreadError, ValueError) as error:
         return fail(str(error))
     except OSError as error:
-        return fail(f"{error.filename or options.report}: {error.strerror}")
+        why = f"{error.filename or options.report}: {error.strerror}"
+        return fail(str(error) if error.strerror is None else why)
     colours = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     say(report_text(report, colours=colours))
     if options.report is not None:

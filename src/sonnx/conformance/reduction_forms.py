@@ -305,8 +305,8 @@ def _met(size: int, axis: Axis, position: int) -> tuple[slice, tuple[int, int]]:
     # Element i lies at i·step.
     start = position * axis.stride - axis.begin
     first, last = max(0, -(-start // step)), min(size, (start + axis.extent - 1) // step + 1)
-    if last <= first:
-        return slice(0, 0), (axis.extent, 0)
+    if last <= first:  # an element that it does not meet is easier to read than none
+        return slice(0, 1), (axis.extent, 0)
     return slice(first, last), (first * step - start, start + axis.extent - ((last - 1) * step + 1))
 
 

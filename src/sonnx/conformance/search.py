@@ -16,7 +16,7 @@ from sonnx.operators.onnx.clip import trials as clip
 from sonnx.operators.onnx.conv import trials as conv
 from sonnx.operators.onnx.expand import trials as expand
 from sonnx.operators.onnx.where import trials as where
-from sonnx.operators.shared.draws import MOST_ELEMENTS, Drawn
+from sonnx.operators.shared.draws import Drawn
 from sonnx.operators.shared.trials import Trial
 from sonnx.operators.xla.broadcast import trials as xla_broadcast
 from sonnx.operators.xla.clamp import trials as xla_clamp
@@ -41,13 +41,14 @@ DRAWN: Mapping[str, Drawn] = {
     "xla.conv_with_general_padding": xla_general.drawn,
 }
 # Trials that may be drawn to make something simple, and asked about a crash: each of these costs a process.
-_TRIES = 150
+_TRIES = 80
 _TRIES_OF_A_CRASH = 12
-# Bytes that integers are drawn by, and all: enough for four arrays.
-_INTEGERS = 32
-_PIECE = _INTEGERS + 4 * MOST_ELEMENTS
+# Bytes that integers are drawn by, and elements: a power of two, no fewer than an array may have.
+_INTEGERS, _CODES = 32, 64
 # A runtime that departs in more ways is known well enough.
 _MOST_FOUND = 32
+# Hypothesis remembers all that it draws; so it begins anew from time to time.
+_A_PASS = 2000
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class _Hunt:
     _tries: int = 0
     _asks: int = 0
     _ended: bool = False
-    # By their digests, so that a runtime that says now this, now that contradicts itself before nobody.
+    # By their digests: Hypothesis refuses a runtime that says now this, now that about one trial.
     _asked: dict[bytes, Outcome | None] = field(default_factory=dict)
     _seen: dict[Key, Outcome] = field(default_factory=dict)
 
@@ -117,10 +118,6 @@ class _Hunt:
 
     def examine(self, trial: Trial) -> None:
         """Ask a trial; raises _DepartsError where it shows what is looked for, or something new."""
-        if self._wanted is None:
-            self.left -= 1
-        else:
-            self._tries -= 1
         found = self._outcome(trial)
         new = [] if found is None else [key for key in found.keys if key not in self.known]
         if found is None or not new:
@@ -129,9 +126,10 @@ class _Hunt:
             self._seen.setdefault(key, found)
         if self._wanted is None:
             self._wanted = new[0]
+            self._tries = _TRIES
             # To make a hang simple would be to wait for it again and again.
-            late = found.said.startswith("late")
-            self._tries, self._asks = _TRIES, 0 if late else _TRIES if found.differences else _TRIES_OF_A_CRASH
+            of_a_crash = 0 if found.said.startswith("late") else _TRIES_OF_A_CRASH
+            self._asks = _TRIES if found.differences else of_a_crash
         if self._wanted in new:
             self._simplest = found
             raise _DepartsError
@@ -142,13 +140,16 @@ class _Hunt:
             self._ended = True
             raise _EnoughError
         told = digest(trial)
-        if told not in self._asked:
-            if self._wanted is None:
-                self.cases += 1
-            else:
-                self._asks -= 1
-            if min(self._tries, self._asks) < 0:
+        new = told not in self._asked
+        if self._wanted is None:
+            self.left -= 1
+            self.cases += new
+        else:
+            self._tries -= 1
+            self._asks -= new
+            if self._tries < 0 or self._asks < 0:
                 raise _EnoughError
+        if new:
             found = self._ask(trial)
             self._asked[told] = found if any(key not in self.known for key in found.keys) else None
         return self._asked[told]
@@ -160,13 +161,13 @@ class _Hunt:
             raise _EnoughError from error
 
     def conclude(self) -> None:
-        """Record what a pass has found; one that has found nothing was the last."""
-        if self._simplest is None:
-            self._ended = True
-            return
-        self.found.append(self._simplest)
-        self.known.update(self._simplest.keys)
-        self._wanted = self._simplest = None
+        """Record what a pass has found, and forget what it has asked where that is much."""
+        if self._simplest is not None:
+            self.found.append(self._simplest)
+            self.known.update(self._simplest.keys)
+            self._wanted = self._simplest = None
+        if len(self._asked) > _A_PASS:
+            self._asked.clear()
 
     def add_seen(self) -> None:
         """Record what was seen on the way to something else, and never again."""
@@ -180,25 +181,25 @@ class _Hunt:
 
 
 class _Drawing:
-    """Makes choices by the bytes of one piece: Hypothesis takes long for every piece that it draws.
+    """Makes choices by the bytes of one short piece: Hypothesis takes long for every byte.
 
-    Where all are used up, the simplest choices are left. Codes of an array keep their places while the shapes
-    of it and of others shrink.
+    Arrays share the bytes, each in an order of its own, which stays while shapes shrink. Where the bytes for
+    integers are used up, the simplest choices are left.
     """
 
     def __init__(self, piece: bytes) -> None:
         """The first bytes are for integers."""
-        self._integers = iter(piece[:_INTEGERS])
-        self._codes = piece[_INTEGERS:]
+        self._integers, self._codes = iter(piece[:_INTEGERS]), piece[_INTEGERS:]
+        self._arrays = 0
 
     def integer(self, low: int, high: int) -> int:
         """An integer by the next byte."""
         return low + next(self._integers, 0) % (high - low + 1)
 
     def codes(self, count: int) -> bytes:
-        """The first bytes of the next array's."""
-        found, self._codes = self._codes[:count], self._codes[MOST_ELEMENTS:]
-        return found.ljust(count, b"\0")
+        """Every so many bytes one; an odd number meets all of them, which are a power of two."""
+        step, self._arrays = 2 * self._arrays + 1, self._arrays + 1
+        return bytes(self._codes[step * place % _CODES] for place in range(1, count + 1))
 
 
 def _pass(hunt: _Hunt, drawn: Drawn, dtype: DType, seed: str) -> None:
@@ -209,7 +210,7 @@ def _pass(hunt: _Hunt, drawn: Drawn, dtype: DType, seed: str) -> None:
         hunt.examine(drawn(_Drawing(piece), dtype))
 
     settings = hypothesis.settings(
-        max_examples=hunt.left,
+        max_examples=min(hunt.left, _A_PASS),
         database=None,
         deadline=None,
         derandomize=False,
@@ -219,7 +220,8 @@ def _pass(hunt: _Hunt, drawn: Drawn, dtype: DType, seed: str) -> None:
         suppress_health_check=list(hypothesis.HealthCheck),
         verbosity=hypothesis.Verbosity.quiet,
     )
-    given = hypothesis.given(strategies.binary(min_size=_PIECE, max_size=_PIECE))(examine)
+    size = _INTEGERS + _CODES
+    given = hypothesis.given(strategies.binary(min_size=size, max_size=size))(examine)
     try:
         hypothesis.seed(seed)(settings(given))()
     except _DepartsError:

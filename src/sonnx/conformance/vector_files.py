@@ -16,9 +16,10 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.enclosure import Enclosure
 
-# What `special` says of an element: a number, a NaN or an infinity. Where a sum may overflow, 4 is added.
+# What `special` says of an element: a number, a NaN or an infinity. Where a sum may overflow upwards, 4 is
+# added, and 8 where it may downwards.
 NUMBER, NAN, INFINITY, MINUS_INFINITY = range(4)
-OVERFLOW = 4
+ABOVE, BELOW = 4, 8
 
 # How an .npy file begins: its mark and version 1.0. Its head is filled up to such a multiple of bytes.
 _MARK = b"\x93NUMPY\x01\x00"
@@ -108,5 +109,6 @@ def _codes(enclosure: Enclosure) -> Array:
     codes = np.full(special.shape, NUMBER, np.uint8)
     for mask, code in kinds:
         codes[mask] = code
-    codes[enclosure.overflow] += OVERFLOW
+    codes[enclosure.above] += ABOVE
+    codes[enclosure.below] += BELOW
     return codes

@@ -38,20 +38,21 @@ def differ(found: Any, right: Any, any_nan: bool) -> Any:
     a, b = (np.ascontiguousarray(array).reshape(-1).view(kind) for array in (found, right))
     same = a.view(f"u{size}") == b.view(f"u{size}")
     if any_nan:
-        same |= np.isnan(a) & np.isnan(b)
-    return ~same.reshape(*right.shape, parts).all(axis=-1)
+        with np.errstate(invalid="ignore"):
+            same |= np.isnan(a) & np.isnan(b)
+    return ~same.reshape(-1, parts).all(axis=1).reshape(right.shape)  # an array has 64 axes at most
 
 
 def outside(found: Any, low: Any, high: Any, special: Any) -> Any:
     """Tell which elements no order of summation gives."""
     with np.errstate(invalid="ignore"):
         value = found.astype(np.float64)  # exact
-    kind, overflow = special & 3, special >= 4
-    nan, finite = np.isnan(value), np.isfinite(value)
-    number = np.where(finite, (low <= value) & (value <= high), overflow)
-    infinite = np.where(kind == 2, value == np.inf, value == -np.inf)
-    decided = np.where(kind == 1, nan, infinite | (overflow & nan))
-    return ~np.where(kind == 0, number, decided)
+    kind = special & 3
+    above, below = (special & 4 > 0) | (kind == 2), (special & 8 > 0) | (kind == 3)
+    nan = (kind == 1) | (above & below)
+    number = (kind == 0) & (low <= value) & (value <= high)
+    infinite = np.where(value > 0, above & (kind != 3), below & (kind != 2)) & (kind != 1)
+    return ~np.where(np.isnan(value), nan, np.where(np.isfinite(value), number, infinite))
 
 
 def judge_output(folder: Path, about: dict[str, Any], found: Any, compare: str) -> str:

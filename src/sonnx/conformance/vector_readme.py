@@ -70,7 +70,8 @@ and every sum, `fused` both at once. Who claims a mode is held to its bits, comp
 an order of their own is held to the enclosure, in three more files of each output, of its shape:
 
 - `output_i_special.npy`, as `uint8`: 0 where the result is a number, 1 where it is a NaN, 2 where it is
-  +infinity, 3 where it is -infinity; and 4 more where a partial sum may overflow;
+  +infinity, 3 where it is -infinity; 4 more where a partial sum may overflow to +infinity, and 8 more where
+  one may to -infinity;
 - `output_i_low.npy` and `output_i_high.npy`, as doubles: the least and the greatest double that may come. All
   floats here are doubles, so nothing is lost by comparing with them. Both ends are infinite where nothing can
   be told, and one where no finite number can come.
@@ -80,12 +81,14 @@ So a result is right:
 | special | a finite number | +infinity | -infinity | NaN |
 |---|---|---|---|---|
 | 0 | from low to high | no | no | no |
-| 1, 5 | no | no | no | yes |
-| 2 | no | yes | no | no |
-| 3 | no | no | yes | no |
-| 4 | from low to high | yes | yes | yes |
-| 6 | no | yes | no | yes |
-| 7 | no | no | yes | yes |
+| 1, 5, 9, 13 | no | no | no | yes |
+| 2, 6 | no | yes | no | no |
+| 3, 11 | no | no | yes | no |
+| 4 | from low to high | yes | no | no |
+| 7, 15 | no | no | yes | yes |
+| 8 | from low to high | no | yes | no |
+| 10, 14 | no | yes | no | yes |
+| 12 | from low to high | yes | yes | yes |
 
 Zeros of either sign are equal there. A runtime has one order of summation, which must not depend on whether
 an operand is a constant: a case and its `twin` give the same bits.

@@ -120,6 +120,11 @@ def convolution_enclosure(X: Array, W: Array, B: Array | None, axes: Sequence[Ax
     NaNs and infinities spread alike in every order as long as nothing overflows: a sum is NaN if a term is,
     or if it has infinities of both signs, else the infinity that it has. So they are found by the signs of
     the operands alone, of which no sum overflows; nothing that is not finite meets a sum that is.
+
+    Overflow: no partial sum is larger than the positive terms among it, each grown by its roundings, because
+    roundings make nothing positive of a sum below 0. So +∞ comes of finite terms only where the positive
+    ones alone are too large, or where the rounding to a narrow type makes it; likewise -∞. A NaN takes one
+    of each. A fused step meets at most one infinity, its product being finite.
     """
     dtype = held_type(X)
     with np.errstate(all="ignore"):
@@ -129,7 +134,8 @@ def convolution_enclosure(X: Array, W: Array, B: Array | None, axes: Sequence[Ax
         special = wide.of(_signs).result()
         sums = wide.of(_finite)
         bound, fits = _bound(sums, "any")
-    return Enclosure(np.where(np.isfinite(special), 0.0, special), sums.exact(), bound, ~fits)
+        above, below = (mask & ~fits for mask in _overflows(sums, bound, fits))
+    return Enclosure(np.where(np.isfinite(special), 0.0, special), sums.exact(), bound, above, below)
 
 
 def _doubles(operand: Array) -> Array:
@@ -143,6 +149,44 @@ def _signs(operand: Array) -> Array:
 
 def _finite(operand: Array) -> Array:
     return np.where(np.isfinite(operand), operand, 0.0)
+
+
+def _overflows(sums: Sum, bound: Array, fits: Array) -> tuple[Array, Array]:
+    """Where a sum of finite terms may become +∞, and where -∞; it may lie `bound` away from the exact one."""
+    if fits.all():
+        return ~fits, ~fits
+    form, n = FORMATS[ACCUMULATOR[sums.dtype]], sums.terms
+    growth = float(np.exp((n + 1) * float(form.unit_roundoff))) * (1 + 2.0**-40)
+    least = n * float(form.smallest) * growth
+    up, down = (_up(_up(total * growth) + least) for total in _by_sign(sums))
+    above, below = up > float(form.largest), down > float(form.largest)
+    if sums.dtype in _NARROW:
+        middle, largest = sums.result(), float(FORMATS[sums.dtype].largest)
+        reach = _up(bound + _double_error(sums))
+        above, below = above | (_up(reach + middle) > largest), below | (_up(reach - middle) > largest)
+    return above, below
+
+
+def _by_sign(sums: Sum) -> tuple[Array, Array]:
+    """Upper bounds of the sum of all positive terms, and of the negative ones without their sign."""
+
+    def of(x: float, w: float, b: float) -> Array:
+        bias = None if sums.B is None else _only(sums.B, b)
+        part = replace(sums, X=_only(sums.X, x), W=_only(sums.W, w), B=bias)
+        return part.magnitude(np.ones(sums.terms), 1.0)
+
+    # The bias is there once: of a sign that no number has, nothing is left.
+    return _up(of(1, 1, 1) + of(-1, -1, 0)), _up(of(1, -1, -1) + of(-1, 1, 0))
+
+
+def _only(operand: Array, sign: float) -> Array:
+    """The magnitudes of elements with this sign; the others are 0."""
+    return np.where(operand * sign > 0, operand * sign, 0.0)
+
+
+def _double_error(sums: Sum) -> Array:
+    """How far sums of narrow elements in doubles may lie from the exact ones: their products are exact."""
+    return _up(sums.magnitude(np.ones(sums.terms), 1.0) * ((sums.terms + 2) * 2.0**-52))
 
 
 def flushed(terms: int, dtype: DType) -> float:
@@ -212,11 +256,9 @@ def _growth(counts: Array, u: float) -> Array:
 
 def _last_rounding(sums: Sum, bound: Array) -> tuple[Array, Array]:
     """Add the rounding of the accumulator to a narrower type; tell where its result stays finite."""
-    form, held = FORMATS[sums.dtype], numpy_dtype(ACCUMULATOR[sums.dtype])
-    narrow = sums.of(lambda operand: operand.astype(held))
-    total = sums.convolve(narrow.X, narrow.W, sums.start.astype(held), DType.FLOAT)
-    # The exact result is within `bound` of this sum, and any other order's sum within `bound` of that.
-    largest = _up(np.abs(total.astype(np.float64)) + 2 * bound)
+    form = FORMATS[sums.dtype]
+    # In doubles, because there no such sum overflows.
+    largest = _up(_up(np.abs(sums.result()) + _double_error(sums)) + bound)
     step = _up(largest * float(form.unit_roundoff))
     least = float(form.smallest / 2)
     rounding = np.where(step > least, step, least)

@@ -1,0 +1,236 @@
+"""`sonnx conformance` as a user types it: exit codes, messages, reports, and interruptions."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+from click.testing import CliRunner, Result
+from tests.conformance.campaign_support import HERE
+
+from sonnx.cli import main
+from sonnx.conformance.result import Cell
+from sonnx.conformance.running import Watch
+from sonnx.conformance.runtimes.question import NEWEST_OPSET, OLDEST_OPSET
+
+
+def called(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["conformance", *arguments])
+
+
+QUICK = ("--operator", "xla.Collapse", "--type", "int8", "--examples", "5", "--jobs", "1")
+
+
+def test_what_conforms_ends_with_0() -> None:
+    result = called("reference", *QUICK)
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("reference 0.1.0 conforms")
+    assert "xla.Collapse ok" in result.output
+
+
+def test_what_departs_ends_with_1_and_is_named() -> None:
+    result = called(
+        f"{HERE}:LosesZeros", "--operator", "xla.broadcast", "--type", "double", "--examples", "0"
+    )
+    assert result.exit_code == 1
+    assert "error[D-ALL-4]" in result.output
+    assert "specified -0x0p+0 (0x8000000000000000), found 0x0p+0 (0x0000000000000000)" in result.output
+
+
+def test_what_supports_nothing_ends_with_2() -> None:
+    result = called("native", *QUICK)
+    assert result.exit_code == 2
+    assert "supports nothing" in result.output or "not supported" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name one runtime, or a command line with --command"),
+        (("jax", "--command", "run {model} {outputs}"), "name one runtime, or a command line with --command"),
+        (("nobody",), "no runtime 'nobody'; there are onnxruntime, reference-evaluator"),
+        (("no_such_module:x", *QUICK), "no_such_module cannot be imported"),
+        (("os:no_such_name", *QUICK), "os:no_such_name is not there"),
+        (
+            ("reference", "--operator", "Clap", "--operator", "Conf", "--type", "floot"),
+            "no operator Clap, Conf",
+        ),
+        (("reference", "--operator", "Clap", "--type", "floot"), "no type floot"),
+        (("reference", "--operator", "Conv", "--type", "bool"), "none of these operators takes bool"),
+        (("onnxruntime", "--option", "level"), "--option: 'level' is not of the form NAME=VALUE"),
+        (("onnxruntime", "--option", "a=1", "--option", "a=2"), "--option: the option a is given twice"),
+        (("onnxruntime", "--option", "lewel=none", *QUICK), "the runtime onnxruntime has no option lewel"),
+        (("onnxruntime", "--option", "level=most", *QUICK), "`level` must be one of none, basic"),
+        (("reference", "--examples", "1", "--seconds", "1"), "--seconds and --examples both say"),
+        (("--command", "run {model}"), "a command line names a program, {model} and {outputs}"),
+        (("--command", "no-such-program {model} {outputs}", *QUICK), "there is no program 'no-such-program'"),
+        (("reference", "--dask", "tcp://127.0.0.1:1", *QUICK), "no Dask scheduler answers"),
+    ],
+)
+def test_what_cannot_be_judged_ends_with_2_and_says_why(
+    arguments: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sonnx.conformance.spreading._CONNECT", "1s")
+    result = called(*arguments)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
+    assert "Traceback" not in result.output
+
+
+def test_a_report_is_a_folder_that_replaces_an_earlier_one_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "report"
+    arguments = (f"{HERE}:LosesZeros", "--operator", "where", "--type", "float", "--examples", "0")
+    for _ in range(2):
+        result = called(*arguments, "--jobs", "1", "--report", str(folder))
+        assert result.exit_code == 1, result.output
+        assert f"report: {folder / 'report.html'}" in result.output.replace("\n", "")
+    assert {path.name for path in folder.iterdir()} == {"report.html", "report.json", "junit.xml", "examples"}
+    assert list(folder.parent.iterdir()) == [folder]
+    found = json.loads((folder / "report.json").read_text())
+    assert found["verdict"] == "departs"
+    examples = sorted(path for path in folder.glob("examples/where/float/*"))
+    assert len(examples) == 2
+    model = onnx.load_model(examples[0] / "model.onnx")
+    assert [node.op_type for node in model.graph.node] == ["Where"]
+    (folder / "report.json").write_text("{}")
+    refused = called(*arguments, "--report", str(folder))
+    assert refused.exit_code == 2
+    assert "is there already and is no report" in refused.output
+    assert (folder / "report.json").read_text() == "{}"
+
+
+def test_a_report_cannot_go_where_a_file_is(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    result = called("reference", *QUICK, "--report", str(tmp_path / "file"))
+    assert (result.exit_code, (tmp_path / "file").read_text()) == (2, "mine")
+    result = called("reference", *QUICK, "--report", str(tmp_path / "file" / "below"))
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+
+
+COPIER = """
+import sys, pathlib
+import numpy as np, onnx
+from onnx import numpy_helper
+from onnx.reference import ReferenceEvaluator
+model, inputs, outputs = map(pathlib.Path, sys.argv[1:])
+given = [onnx.TensorProto.FromString(p.read_bytes()) for p in sorted(inputs.iterdir())]
+feeds = {tensor.name: numpy_helper.to_array(tensor) for tensor in given}
+for i, array in enumerate(ReferenceEvaluator(str(model)).run(None, feeds)):
+    (outputs / f"output_{i}.pb").write_bytes(numpy_helper.from_array(np.asarray(array)).SerializeToString())
+"""
+
+
+def test_any_program_can_be_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "copier.py"
+    program.write_text(COPIER)
+    keep = ("shape-scalar", "from-quiet-nan-to-one", "shape-no-elements")
+    monkeypatch.setattr("sonnx.conformance.cells._TRIES", 3)
+    monkeypatch.setattr("sonnx.conformance.cells._OTHERS", 0)
+    from sonnx.operators.onnx.clip import trials as clip
+
+    every = clip.trials
+    monkeypatch.setattr(
+        "sonnx.conformance.subjects.Subject.trials",
+        lambda _, dtype, seed: (trial for trial in every(dtype, seed) if trial.name in keep),
+    )
+    line = f"{sys.executable} {program} {{model}} {{inputs}} {{outputs}}"
+    result = called(
+        "--command", line, "--operator", "Clip", "--type", "float", "--seconds", "0", "--jobs", "1"
+    )
+    assert result.exit_code == 1, result.output
+    assert "3 vectors: 2 conform, 1 departs" in result.output
+    assert "A NaN min does not bound" in result.output
+
+
+def started(*arguments: str) -> Any:
+    return subprocess.Popen(
+        [sys.executable, "-m", "sonnx", "conformance", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_whoever_ends_the_command_ends_its_runtimes(number: int, code: int) -> None:
+    process = started("reference", "--operator", "conv", "--jobs", "2", "--seconds", "600")
+    try:
+        deadline = time.monotonic() + 60
+        while len(_children(process.pid)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        below = _children(process.pid)
+        assert below
+        os.kill(process.pid, number)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == code, said
+        assert "Traceback" not in said
+        _all_gone(below)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_whoever_interrupts_has_what_was_found_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def impatient(_: int) -> Iterator[Watch]:
+        def advance(done: int, total: int, cell: Cell) -> None:
+            if done == 2:
+                raise KeyboardInterrupt
+
+        yield advance
+
+    monkeypatch.setattr("sonnx.cli.judging._watched", impatient)
+    result = called("reference", "--operator", "expand", "--jobs", "1", "--examples", "0")
+    assert result.exit_code == 130
+    assert "interrupted: 2 of 16 operators and types were judged" in result.output
+    assert "Expand ok   ok" in result.output
+
+
+def _children(parent: int) -> list[int]:
+    """All processes below one."""
+    below: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        below.setdefault(int(fields[1]), []).append(int(entry.parent.name))
+    found, left = [], [parent]
+    while left:
+        left = [child for each in left for child in below.get(each, [])]
+        found += left
+    return found
+
+
+def _all_gone(processes: list[int]) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if not any(Path(f"/proc/{process}").exists() for process in processes):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"still there: {processes}")
+
+
+def test_the_command_line_knows_the_operator_sets() -> None:
+    (option,) = (each for each in main.commands["vectors"].params if each.name == "opset")
+    kind: Any = option.type
+    assert (kind.min, kind.max, option.default) == (OLDEST_OPSET, NEWEST_OPSET, NEWEST_OPSET)
+
+
+def test_numbers_and_truth_values_are_told_as_such() -> None:
+    from sonnx.cli.judging import told
+
+    assert told(["a=1", "b=-2", "c=true", "d=false", "e=none", "f=", "g=1.5", "h=x=y"]) == {
+        **{"a": 1, "b": -2, "c": True, "d": False, "e": "none", "f": "", "g": "1.5", "h": "x=y"},
+    }
+    assert [type(value) for value in told(["a=1", "b=true"]).values()] == [int, bool]
