@@ -59,6 +59,22 @@ GROUPS = (
         ),
     ),
     Group(
+        "Conformance",
+        "Runtimes asked and judged; what [the command](conformance.md) does, in Python and in tests.",
+        (
+            "conformance.run",
+            "conformance.ask",
+            "conformance.result.Report",
+            "conformance.result.Cell",
+            "conformance.result.Departure",
+            "conformance.runtimes.runtime.Runtime",
+            "conformance.testing.Case",
+            "conformance.testing.cases",
+            "conformance.testing.parameters",
+            "conformance.testing.runtime_fixture",
+        ),
+    ),
+    Group(
         "Operators",
         "The operators on arrays. Arguments that break a rule raise `sonnx.RuleError`; nothing is computed.",
         ("clip", "conv", "where", "broadcast", "expand", "output_types", "error_bound"),

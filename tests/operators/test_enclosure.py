@@ -1,9 +1,11 @@
 """Enclosures of sums: every order of summation lies inside, and what no order gives lies outside."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -34,7 +36,7 @@ def inside(enclosure: Enclosure, result: Any, kind: Any = F) -> bool:
 
 
 def sums_in_every_order(x: Any, w: Any, bias: float | None) -> Iterator[Any]:
-    """One term after the other, in every order of terms and bias; and by pairs; and fused; and in double."""
+    """Of floats, one term after the other, in every order of terms and bias; by pairs; fused; in double."""
     with np.errstate(all="ignore"):
         terms = [F(a) * F(b) for a, b in zip(x, w, strict=True)]
         start = [] if bias is None else [F(bias)]
@@ -80,13 +82,72 @@ def test_every_order_of_summation_lies_inside(terms: list[tuple[float, float]], 
 def test_nothing_beyond_the_bound_lies_inside(terms: list[tuple[float, float]], bias: float | None) -> None:
     x, w = zip(*terms, strict=True)
     enclosure = enclosed(x, w, bias)
-    assert not enclosure.overflow.any()
+    assert not (enclosure.above | enclosure.below).any()
     middle, bound = float(enclosure.exact[0, 0, 0, 0]), float(enclosure.bound[0, 0, 0, 0])
     for sign in (-1, 1):
         # A step of floats beyond the bound, and beyond what has been rounded here.
         outside = np.nextafter(F(middle + sign * bound * (1 + 2.0**-40)), F(sign * np.inf))
         assert not inside(enclosure, np.nextafter(outside, F(sign * np.inf)))
     assert not any(inside(enclosure, value) for value in (np.nan, np.inf, -np.inf))
+
+
+# Terms of which some sums overflow and others do not, or do in the last rounding alone.
+HALF = LARGEST / 2
+FAR = st.sampled_from(
+    [LARGEST, -LARGEST, HALF, -HALF, HALF * (1 + 2.0**-23), 2.0**103, -(2.0**103), 1.0, 0.0]
+)
+WEIGHTS = st.sampled_from([1.0, -1.0, 1 + 2.0**-23, 1 - 2.0**-24, 2.0, -2.0, 0.5, LARGEST])
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(FAR, WEIGHTS), min_size=1, max_size=4), st.none() | FAR)
+def test_every_order_lies_inside_where_sums_overflow(
+    terms: list[tuple[float, float]], bias: float | None
+) -> None:
+    x, w = zip(*terms, strict=True)
+    enclosure = enclosed(x, w, bias)
+    for total in sums_in_every_order(x, w, bias):
+        assert inside(enclosure, total), total
+    values = [a * b for a, b in terms] + ([] if bias is None else [bias])
+    if min(values) >= 0:
+        assert not any(inside(enclosure, value) for value in (-np.inf, np.nan))
+    if max(values) <= 0:
+        assert not any(inside(enclosure, value) for value in (np.inf, np.nan))
+
+
+# A step beside 65504 is 32: half of it more, and a sum of float16 rounds to an infinity.
+HALVES = st.sampled_from([65504.0, -65504.0, 32752.0, 16.0, 15.992, -16.0, 8.0, 2.0**-24, 0.0])
+NARROW = {np.float16: HALVES, ml_dtypes.bfloat16: FAR}
+
+
+@pytest.mark.parametrize("kind", NARROW)
+@settings(deadline=None)
+@given(data=st.data())
+def test_every_order_of_narrow_floats_lies_inside(kind: Any, data: st.DataObject) -> None:
+    weights = st.sampled_from([1.0, -1.0, 2.0, 0.5])
+    terms = data.draw(st.lists(st.tuples(NARROW[kind], weights), min_size=1, max_size=4))
+    bias = data.draw(st.none() | NARROW[kind])
+    with np.errstate(all="ignore"):
+        x, w = (np.array(each, kind).astype(F) for each in zip(*terms, strict=True))
+        start = None if bias is None else float(np.array(bias, kind))
+        enclosure = enclosed(x, w, start, kind)
+        for total in sums_in_every_order(x, w, start):
+            assert inside(enclosure, np.asarray(total).astype(kind), kind), total
+        products = [*(x * w).tolist(), start or 0.0]
+    if min(products) >= 0:
+        assert not any(inside(enclosure, value, kind) for value in (-np.inf, np.nan))
+
+
+def test_a_narrow_sum_overflows_in_its_last_rounding() -> None:
+    half = np.float16
+    large, small = enclosed([65504, 65504], [1, 1], None, half), enclosed([65504, 1], [-1, -16], None, half)
+    for value in (np.nan, np.inf, -np.inf, 65504.0, -65504.0, 0.0):
+        assert inside(large, value, half) == (value == np.inf)
+        # The sum lies at the edge: one of the accumulator's errors, and it would not be infinite.
+        assert inside(small, value, half) == (value in (-np.inf, -65504.0))
+    # Neither the products nor the sums of float16 leave the range of a float.
+    back = enclosed([65504, 65504, -65504], [2, 2, 4], None, half)
+    assert [inside(back, value, half) for value in (0.0, np.inf, -np.inf, np.nan)] == [True] + [False] * 3
 
 
 DECIDED = {
@@ -97,7 +158,16 @@ DECIDED = {
     "a negative one": ([np.inf, 1], [-2, 5], [-np.inf]),
     "two of one sign": ([np.inf, -np.inf], [2, -5], [np.inf]),
     "an infinity beside what may overflow": ([np.inf, -LARGEST, 1], [1, 4, 1], [np.inf, np.nan]),
-    "an overflow for certain": ([LARGEST, 1], [4, 1], [np.inf, -np.inf, np.nan]),
+    "a negative one beside it": ([np.inf, -LARGEST, 1], [-1, -4, 1], [-np.inf, np.nan]),
+    "an infinity beside what may become one": ([np.inf, LARGEST, 1], [1, 4, 1], [np.inf]),
+    "a negative one beside such": ([np.inf, LARGEST, 1], [-1, -4, 1], [-np.inf]),
+    "a NaN beside what may overflow": ([np.nan, LARGEST, 1], [1, 4, 1], [np.nan]),
+    "an overflow for certain": ([LARGEST, 1], [4, 1], [np.inf]),
+    "a sum that is too large": ([LARGEST, LARGEST], [1, 1], [np.inf]),
+    "one that is too small": ([LARGEST, -LARGEST], [-1, 1], [-np.inf]),
+    "products that are far too small": ([LARGEST, -LARGEST, 1], [-LARGEST, LARGEST, 1], [-np.inf]),
+    "one of them that is too large": ([LARGEST, LARGEST], [-3, 1], [-np.inf]),
+    "both": ([LARGEST, LARGEST], [-4, 2], [np.inf, -np.inf, np.nan]),
 }
 
 
@@ -155,7 +225,8 @@ def test_the_helper_of_these_tests_takes_different_orders() -> None:
 def test_where_not_even_a_bound_is_finite_anything_that_overflows_may_come() -> None:
     largest = float(np.finfo(np.float64).max)
     enclosure = enclosed([largest, largest, 0.0], [largest, -largest, largest], None, np.float64)
-    assert enclosure.overflow.all()
+    assert enclosure.above.all()
+    assert enclosure.below.all()
     assert all(inside(enclosure, value, np.float64) for value in (0.0, np.inf, -np.inf, np.nan))
 
 
@@ -178,3 +249,59 @@ def test_the_convolutions_of_onnx_and_xla_are_enclosed_alike() -> None:
         assert (other.exact == found[0].exact).all()
         assert (other.bound == found[0].bound).all()
     assert found[0].exact.shape == (1, 3, 2, 5)
+
+
+# --- doubles first -----------------------------------------------------------------------------------------
+
+
+def exactly(enclosure: Enclosure, values: Any) -> list[bool]:
+    """Whether numbers lie as near as the bound says, in fractions alone."""
+    bounds = map(Fraction, enclosure.bound.tolist())
+    return [
+        abs(Fraction(value) - exact) <= bound
+        for value, exact, bound in zip(values.tolist(), enclosure.exact, bounds, strict=True)
+    ]
+
+
+MIDDLES = [
+    *(Fraction(0), Fraction(1, 3), Fraction(-(10**30), 7), Fraction(5, 2**1074), Fraction(-7, 3 * 2**1074)),
+    *(Fraction(2) ** 1023 / 3, Fraction(2) ** 1024, -(Fraction(2) ** 1025), Fraction(2**200 + 1, 2**200)),
+]
+BOUNDS = [0.0, 5e-324, 1e-310, 2.0**-53, 0.1, 1.0, 1e20, 1e300, float(np.finfo(np.float64).max)]
+
+
+def test_comparing_doubles_first_changes_no_verdict() -> None:
+    exact = np.empty(len(MIDDLES) * len(BOUNDS), object)
+    exact[:] = [middle for middle in MIDDLES for _ in BOUNDS]
+    bound = np.array(BOUNDS * len(MIDDLES))
+    nothing = np.zeros(exact.shape, bool)
+    enclosure = Enclosure(np.zeros(exact.shape), exact, bound, nothing, nothing)
+    largest = Fraction(np.finfo(np.float64).max)
+    seen = set()
+    for sign in (-1, 1):
+        ends = [middle + sign * Fraction(each) for middle, each in zip(exact, bound.tolist(), strict=True)]
+        near = np.array([float(min(max(end, -largest), largest)) for end in ends])
+        scaled = [near * (1 + step * 2.0**-52) for step in (-(2**20), -8, -3, 3, 8, 2**20)]
+        beside = [np.nextafter(near, -np.inf), near, np.nextafter(near, np.inf)]
+        for values in (*scaled, *beside, np.zeros_like(near), near / 2):
+            values = np.where(np.isfinite(values), values, 1.0)
+            found = enclosure.holds(values).tolist()
+            assert found == exactly(enclosure, values)
+            seen |= set(found)
+    assert seen == {False, True}
+
+
+def test_certain_verdicts_ask_no_fractions() -> None:
+    class Silent(Fraction):
+        """Turns into a double, and compares with nothing."""
+
+        def __rsub__(self, other: Any) -> Any:
+            raise AssertionError(other)
+
+    exact = np.empty(2, object)
+    exact[:] = [Silent(1, 3), Silent(10**9)]
+    nothing = np.zeros(2, bool)
+    enclosure = Enclosure(np.zeros(2), exact, np.array([1e-9, 2.0]), nothing, nothing)
+    assert enclosure.holds(np.array([1 / 3, 1e9 + 3])).tolist() == [True, False]
+    with pytest.raises(AssertionError):
+        enclosure.holds(np.array([1 / 3, 1e9 + 2]))

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -54,6 +55,7 @@ class Case:
     page: bool
 
 
+@lru_cache
 def load_cases(identifier: str) -> tuple[Case, ...]:
     """Read the cases of an operator, such as `clip` or `xla.clamp`."""
     folder = identifier if identifier.startswith("xla.") else f"onnx.{identifier}"
