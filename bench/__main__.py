@@ -13,7 +13,11 @@ from bench.engines.markdown import markdown
 from bench.engines.plot import MissingPackageError, plot
 
 OUTPUT = Path("build/bench.json")
-PARTS = {"reference": "bench.reference.report", "engines": "bench.engines.report"}
+PARTS = {
+    "reference": "bench.reference.report",
+    "engines": "bench.engines.report",
+    "conformance": "bench.conformance.report",
+}
 
 
 def main() -> None:

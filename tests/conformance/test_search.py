@@ -242,11 +242,15 @@ def test_the_search_ends_when_its_time_is_up(spoil: Spoil) -> None:
 
 
 def test_an_error_of_whoever_asks_is_no_departure() -> None:
-    def ask(_: Trial) -> Outcome:
+    asked = []
+
+    def ask(trial: Trial) -> Outcome:
+        asked.append(trial)
         raise UnavailableError("it is gone")
 
     with pytest.raises(UnavailableError, match="it is gone"):
         sought("clip", ask)
+    assert len(asked) == 1
 
 
 # --- Hypothesis --------------------------------------------------------------------------------------------

@@ -199,6 +199,10 @@ CONVOLVED = [
     ((0.0, -0.0, 3), (1, 1), -0.0, 0, -0.0, "D-CONV-6", "A sum of zeros"),
     ((1, 2, 3), (1, 1), 4, 2, 12.0, "D-CONV-5", "zeros lie where the padding says"),
     ((1, 2, 3), (1, 1), 4, 1, 12.0, "D-CONV-1", "a tap meets place"),
+    ((1, 2, 3), (0, 0), 4, 1, 0.0, "D-CONV-4", "the bias of its channel"),
+    ((1, 2, 0), (0, 1), 0.1, 2, 0.2, "D-CONV-4", "the bias of its channel"),
+    ((1, 2, 3), (0, 0), None, 1, 1.0, "D-CONV-1", "a tap meets place"),
+    ((1, 2, 3), (0, 0), TINY, 1, 0.0, "D-ALL-4", "Subnormal"),
     ((0.1, 2, 3), (1, 1), 4, 0, 12.0, "D-CONV-6", "one at a time"),
     ((2.0**24, 1, 3), (1, 1), 1, 0, 12.0, "D-CONV-6", "one at a time"),
 ]
@@ -254,3 +258,13 @@ def test_narrow_floats_are_summed_as_floats() -> None:
     identifier, text = blamed("xla.conv", inputs, attributes, (0, 0), 2048)
     assert identifier == "D-XLA-5"
     assert "rounded once at the end" in text
+
+
+@pytest.mark.parametrize(("large", "ruling"), [(2048, "D-CONV-6"), (2044, "D-CONV-1")])
+def test_whole_numbers_beyond_the_precision_of_their_type_are_a_matter_of_sums(
+    large: int, ruling: str
+) -> None:
+    # 2048 + 1 + 1 is 2050 in float, and 2048 in float16.
+    inputs = {"X": np.array([large, 1, 1], np.float16).reshape(1, 3, 1, 1), "W": np.ones((1, 3, 1, 1), "f2")}
+    attributes = {**PLAIN, "pads": (0, 0, 0, 0), "kernel_shape": (1, 1)}
+    assert blamed("conv", inputs, attributes, (0, 0, 0, 0), large)[0] == ruling

@@ -398,15 +398,30 @@ _CLAMP = (
     ),
 )
 
-MUTANTS = (*_CLIP, *_CLAMP)
+# --- wrong for so many elements at a time alone ------------------------------------------------------------
 
 
 def _quiet(x: Array, low: Array, high: Array) -> Array:
     return damage.quieted(_clip(x, low, high))
 
 
-# What trials do not look at yet: special values beside special bounds are few, and lie in the same places.
-ESCAPES = (
+def _with_bounds(body: Bounding, lanes: int) -> Bounding:
+    """So many elements at a time, each with its bounds, one way; the rest as it should be."""
+
+    def bounding(x: Array, low: Array, high: Array) -> Array:
+        whole = x.size // lanes * lanes
+        flat = [np.broadcast_to(operand, x.shape).reshape(-1) for operand in (x, low, high)]
+        parts = body(*(each[:whole] for each in flat)), clamped(*(each[whole:] for each in flat))
+        return np.concatenate(parts).reshape(x.shape)
+
+    return bounding
+
+
+def _crossed_to_min(x: Array, low: Array, high: Array) -> Array:
+    return np.where(number(low) > number(high), low, clamped(x, low, high))
+
+
+_SOME = (
     Mutant(
         "signalling NaN is quieted in vectors", "clip", (F64,), "D-CLIP-1", _bounded(_vectors(_quiet, _clip))
     ),
@@ -422,4 +437,22 @@ ESCAPES = (
         *("a zero becomes a bound in a rest of four", "clip", (F64, F16), "D-CLIP-2"),
         _bounded(_vectors(_clip, _inclusive(True, True), 4)),
     ),
+    Mutant(
+        *("crossed bounds hide NaN in a rest of four", "clip", (F32, F16), "D-CLIP-1"),
+        _bounded(_vectors(_clip, _crossed_before_nan, 4)),
+    ),
+    Mutant(
+        *("subnormal inputs are flushed in vectors of 64", "clip", (F32,), "D-ALL-4"),
+        _bounded(_vectors(_before(_FLUSHED, 0)(_clip), _clip, 64)),
+    ),
+    Mutant(
+        *("NaN becomes min in vectors of 128", "xla.clamp", (F32, BF16), "D-XLA-1"),
+        _bounded(_with_bounds(_nan_lost, 128)),
+    ),
+    Mutant(
+        *("crossed bounds become min in vectors of 128", "xla.clamp", (F32, I8, BOOL), "D-XLA-1"),
+        _bounded(_with_bounds(_crossed_to_min, 128)),
+    ),
 )
+
+MUTANTS = (*_CLIP, *_CLAMP, *_SOME)

@@ -148,10 +148,3 @@ MUTANTS = (
         trials="million",
     ),
 )
-
-# What trials do not look at yet: NaNs are compared as computed ones, also where they are moved.
-ESCAPES = (
-    _bad(
-        "the payload of NaN is lost from a type to itself", _same(damage.payload_lost), F32, ruling="D-ALL-4"
-    ),
-)

@@ -189,7 +189,7 @@ def _bias_shifted(problem: Problem) -> Array:
     return np.roll(problem.start, 1, axis=1)
 
 
-_TAP, _PADS = "D-CONV-1", "D-CONV-5"
+_TAP, _START, _PADS = "D-CONV-1", "D-CONV-4", "D-CONV-5"
 
 
 def _conv(name: str, ruling: str, answer: Answer, *types: DType, sums: Sums = "free") -> Mutant:
@@ -235,12 +235,12 @@ _MEETING = (
     _conv("the padding is skipped", _PADS, _summed(_padding_skipped), F32, F16),
     _conv("the padding holds ones", _PADS, _summed(_padded_with(1)), F32),
     _conv("the padding repeats the edge", _PADS, _other(_each(_edge_repeated)), F32),
-    _conv("the bias is dropped", _TAP, _other(lambda problem: replace(problem, B=None)), F32, F64),
+    _conv("the bias is dropped", _START, _other(lambda problem: replace(problem, B=None)), F32, F64),
     _conv(
-        "the bias is added twice", _TAP, _summed(_bias(lambda problem: problem.start + problem.start)), F32
+        "the bias is added twice", _START, _summed(_bias(lambda problem: problem.start + problem.start)), F32
     ),
-    _conv("the bias goes by columns", _TAP, _summed(_bias(_bias_by_column)), F32, F16),
-    _conv("the bias is another channel's", _TAP, _summed(_bias(_bias_shifted)), F32),
+    _conv("the bias goes by columns", _START, _summed(_bias(_bias_by_column)), F32, F16),
+    _conv("the bias is another channel's", _START, _summed(_bias(_bias_shifted)), F32),
 )
 
 # --- sums and results --------------------------------------------------------------------------------------
@@ -387,7 +387,7 @@ _SUMS = (
     _conv("results are too large by 2^-6 of them", _TAP, _summed(_scaled(1 + 2.0**-6)), F16),
     _conv("results are one step too large", _TAP, _after(damage.one_step_larger), F32, F64),
     _conv("results lie beyond the enclosure", _TAP, _beyond, F32, F64, F16),
-    _conv("float16 is added as float16", _TAP, _summed(_in_own_type), F16),
+    _conv("float16 is added as float16", _ORDER, _summed(_in_own_type), F16),
     _conv("doubles are added as floats", _ORDER, _summed(_in_float), F64),
     _conv("factors are shortened", _ORDER, _summed(_short_factors), F32),
     _conv("subnormal factors are flushed", _IEEE, _other(_flushed_factors), F32, F16, F64),
@@ -521,9 +521,7 @@ _XLA = (
     ),
 )
 
-MUTANTS = (*_MEETING, *_SUMS, *_XLA)
-
-# --- what trials do not look at yet ------------------------------------------------------------------------
+# --- wrong for some convolutions alone ---------------------------------------------------------------------
 
 
 def _only(test: Callable[[Problem], bool], answer: Answer) -> Answer:
@@ -551,8 +549,17 @@ def _as_matrices(problem: Problem) -> bool:
     return problem.group == 1 and problem.X.shape[1] >= 4 and len(problem.W) >= 4
 
 
+def _strided(problem: Problem) -> bool:
+    return any(axis.stride > 1 for axis in problem.axes)
+
+
+def _dilated(problem: Problem) -> bool:
+    return any(axis.dilation > 1 for axis in problem.axes)
+
+
+_FLUSHED, _ZEROS_LEFT_OUT = _after(damage.flushed), _summed(_zeros_skipped)
 _READ_TOO_FAR = _other(_each(lambda axis: _read(axis, low=axis.low - 1)))
-ESCAPES = (
+_SOME = (
     _conv("Winograd's way for kernels of 3 by 3", _IEEE, _winograd, F32, F64),
     _conv("too large sums are NaN", _ORDER, _summed(_too_large_becomes(lambda total: total * 0)), F32, F16),
     _conv("too large sums change their sign", _ORDER, _summed(_too_large_becomes(np.negative)), F32, F16),
@@ -560,4 +567,18 @@ ESCAPES = (
     _conv("one too far for 3 by 3 with strides of 2", _TAP, _only(_by_two, _READ_TOO_FAR), F32),
     _conv("one too far for depthwise 3 by 3", _TAP, _only(_depthwise, _READ_TOO_FAR), F32),
     _conv("NaNs are left out of four channels", _IEEE, _only(_as_matrices, _summed(_nan_ignored)), F32),
+    _conv("zeros of kernels of 3 by 3 are left out", _IEEE, _only(_kernels(3, 3), _ZEROS_LEFT_OUT), F32),
+    _conv("flushed where strides are not 1", _IEEE, _only(_strided, _FLUSHED), F32, F16, F64),
+    _conv("flushed where dilations are not 1", _IEEE, _only(_dilated, _FLUSHED), F32, F16, F64),
+    _xla("Winograd's way for windows of 3 by 3", _IEEE, _winograd, F32, operator="xla.conv"),
+    _xla("Winograd's way for windows of 3 by 3", _IEEE, _winograd, F64),
+    _xla("one too far for padded points", _XLA_SUM, _only(_padded_point, _READ_TOO_FAR), F32, I8),
+    _xla("one too far for 3 by 3 with strides of 2", _XLA_SUM, _only(_by_two, _READ_TOO_FAR), F32, U8),
+    _xla("NaNs are left out of four channels", _IEEE, _only(_as_matrices, _summed(_nan_ignored)), BF16),
+    _xla("too large sums are NaN", _XLA_SUM, _summed(_too_large_becomes(lambda total: total * 0)), F32, BF16),
+    _xla("too large sums change their sign", _XLA_SUM, _summed(_too_large_becomes(np.negative)), F32, F16),
+    _xla("flushed where strides are not 1", _IEEE, _only(_strided, _FLUSHED), F32, BF16),
+    _xla("flushed where dilations are not 1", _IEEE, _only(_dilated, _FLUSHED), F32, BF16),
 )
+
+MUTANTS = (*_MEETING, *_SUMS, *_XLA, *_SOME)

@@ -63,7 +63,10 @@ class Sum:
         scaled = np.abs(self.W) * per_term.reshape(self.W.shape[1:])
         weights = np.where(self.W == 0, 0.0, _up(scaled))
         start = self.start if self.B is None else _up(np.abs(self.B) * of_bias)
-        total = self.convolve(np.abs(self.X), weights, start, DType.DOUBLE)
+        return self.raised(self.convolve(np.abs(self.X), weights, start, DType.DOUBLE))
+
+    def raised(self, total: Array) -> Array:
+        """An upper bound of sums of terms that are not negative, which were taken in doubles."""
         # Every product and sum above may have been rounded down, once each.
         lost = self.terms * float(_DOUBLE.smallest)
         return _up(_up(total + lost) * (1 + (self.terms + 4) * 2.0**-52))
@@ -173,7 +176,7 @@ def _by_sign(sums: Sum) -> tuple[Array, Array]:
     def of(x: float, w: float, b: float) -> Array:
         bias = None if sums.B is None else _only(sums.B, b)
         part = replace(sums, X=_only(sums.X, x), W=_only(sums.W, w), B=bias)
-        return part.magnitude(np.ones(sums.terms), 1.0)
+        return sums.raised(part.result())
 
     # The bias is there once: of a sign that no number has, nothing is left.
     return _up(of(1, 1, 1) + of(-1, -1, 0)), _up(of(1, -1, -1) + of(-1, 1, 0))

@@ -23,6 +23,7 @@ from sonnx.operators.shared.special_values import (
     is_subnormal,
     random_bits,
     random_numbers,
+    replaced,
     special_values,
     whole_numbers,
 )
@@ -185,6 +186,19 @@ def _integer_sums(dtype: DType) -> Iterator[Sum]:
 # --- random and drawn arrays and geometry ------------------------------------------------------------------
 
 
+def with_special(X: Array, W: Array) -> tuple[Array, Array]:
+    """Images and kernels of two axes with what is not finite here and there, and a kernel of zeros.
+
+    It lies in places that are even, so that steps of two meet it, and apart, so that not everything is NaN.
+    """
+    values = special_values(held_type(X))
+    infinity, less, nan = (values[name] for name in ("infinity", "minus-infinity", "nan-with-payload"))
+    image = {(0, 0, 4, 6): nan, (0, 1, 2, 2): infinity, (0, 2, 6, 2): less}
+    taps = {(-3, 0, -1, -1): nan, (-2, 0, 0, 0): infinity}
+    zeros = replaced(W, {(-1,): values["zero"]})
+    return replaced(X, image), replaced(zeros, taps)
+
+
 def random_elements(random: Random, dtype: DType, shape: Shape, kind: int) -> Array:
     """Of four kinds, in turn: whole numbers, fractions, numbers of very unlike size, any bits."""
     if kind % 4 == 0:
@@ -252,12 +266,16 @@ _ROUNDED = {
 
 @dataclass(frozen=True)
 class Rulings:
-    """What decides: that zeros are inserted, where they lie, where elements lie, how sums are taken."""
+    """What decides: that zeros are inserted, where they lie, where elements lie, how sums are taken.
+
+    And with what a sum begins, of operators that have a bias.
+    """
 
     zeros: str
     padding: str
     places: str
     order: str
+    bias: str | None = None
 
 
 @dataclass(frozen=True)
@@ -326,9 +344,15 @@ def convolution_clauses(
         Clause(rulings.order, range_text, unbounded),
         Clause("D-ALL-4", "Subnormal operands, products and results are kept.", subnormal),
         Clause(rulings.order, zero_text, masks.zeros),
+        *_bias_clauses(masks.bias, rulings),
         *_place_clauses(masks.exact, slide.output(inserted), rulings),
         Clause(rulings.order, f"{_ORDER_TEXT} {_ROUNDED[dtype]}", np.ones(result.shape, bool)),
     )
+
+
+def _bias_clauses(alone: Array, rulings: Rulings) -> tuple[Clause, ...]:
+    text = "Where all products are 0, a sum is the bias of its channel."
+    return () if rulings.bias is None else (Clause(rulings.bias, text, alone),)
 
 
 def _integer_clauses(inserted: Array, wraps: Array, rulings: Rulings) -> tuple[Clause, ...]:
@@ -357,6 +381,7 @@ class _Masks:
     infinite: Array
     subnormal: Array
     zeros: Array
+    bias: Array
     exact: Array
 
 
@@ -375,10 +400,11 @@ def _masks(x: Array, w: Array, start: Array, inserted: Array) -> Iterator[Array]
     # Where all products are -0, or the start is, another start or another order shows in the sign.
     other = _some(something | ~np.signbit(product))
     yield (~other & (start == 0)) | (~_some(something) & is_negative_zero(start))
+    yield ~_some(something) & (wide_start != 0)
     magnitude = np.abs(wide_start) + np.abs(product).sum(axis=3, keepdims=True)
     fraction = _either(wide_x % 1 != 0, wide_w % 1 != 0, wide_start % 1 != 0)
-    # Whole numbers up to this one are added without rounding, in whatever order.
-    yield ~fraction & (magnitude <= 1 << accumulator.precision)
+    # Whole numbers up to this one are added without rounding, in whatever order and in the type itself.
+    yield ~fraction & (magnitude <= 1 << FORMATS[held_type(x)].precision)
 
 
 def _some(mask: Array) -> Array:

@@ -55,7 +55,9 @@ def rarely(draw: Draw) -> bool:
 
 def drawn_shape(draw: Draw, least: int = 0) -> Shape:
     """A shape of `least` to three axes; once in a while a size is 0."""
-    rank = draw.integer(least, len(_LARGEST) - 1)
+    ranks = range(least, len(_LARGEST))
+    # There are not many scalars: twice as often it is something else.
+    rank = choice(draw, [*ranks, *(rank for rank in ranks if rank)])
     sizes = [draw.integer(1, _LARGEST[rank]) for _ in range(rank)]
     if rank and rarely(draw):
         sizes[draw.integer(0, rank - 1)] = 0

@@ -56,6 +56,14 @@ _FLOAT_BOUNDS = (
     *("quiet-nan", "minus-infinity", "minus-one", "minus-zero", "zero"),
     *("smallest", "one", "largest", "infinity"),
 )
+# Pairs of them that are easily got wrong, once more for many elements and for few; those that a type has.
+_PAIRS = (
+    *(("quiet-nan", "one"), ("minus-one", "quiet-nan"), ("one", "minus-one"), ("zero", "one")),
+    *(("minus-one", "minus-zero"), ("smallest", "infinity"), ("greatest", "least"), ("zero", "greatest")),
+    *(("half", "below-half"), ("next-to-least", "next-to-greatest"), ("true", "false")),
+)
+# Two vectors of the longest kind and a rest; no vector at all.
+_BODY, _PIECE = 133, 3
 NOTHING: frozenset[str] = frozenset()
 _BOUNDS = frozenset({"min", "max"})
 # Bounds that a model may hold itself: runtimes treat those in other ways.
@@ -114,6 +122,20 @@ def between_bounds(dtype: DType, *shows: str) -> Iterator[Between]:
             yield Between(name, (x, low, high), f"{text}.", shows)
             constant = f"{text}, bounds constant."
             yield Between(f"{name}-constant", (x, low, high), constant, held=_BOUNDS)
+
+
+def in_bulk(dtype: DType, x: Array) -> Iterator[Between]:
+    """Elements between some pairs of bounds: so many that vectors have all of them, and few at a time."""
+    values = bounds(dtype)
+    for low, high in _PAIRS:
+        if low not in values or high not in values:
+            continue
+        name, pair = f"from-{low}-to-{high}", (values[low], values[high])
+        text = f"between {words(low)} and {words(high)}"
+        yield Between(f"many-{name}", (spread(x, (_BODY,)), *pair), f"Many special values {text}.")
+        for piece in range(-(-len(x) // _PIECE)):
+            few = spread(x, (_PIECE,), piece * _PIECE)
+            yield Between(f"few-{name}-{piece}", (few, *pair), f"Few special values {text}.")
 
 
 def words(name: str) -> str:
@@ -237,6 +259,15 @@ def whole_numbers(random: Random, dtype: DType, shape: Shape, most: int) -> Arra
     """Whole numbers up to `most`, of both signs where the type has them."""
     least = -most if dtype in (*FORMATS, *SIGNED) else 0
     return np.asarray(random.integers(least, most + 1, shape)).astype(numpy_dtype(dtype))
+
+
+def tiny_numbers(random: Random, dtype: DType, shape: Shape, most: int) -> Array:
+    """Subnormal floats of both signs, up to so many times the smallest one."""
+    form = FORMATS[dtype]
+    # The encoding of a subnormal number counts how often it has the smallest one.
+    times = np.asarray(random.integers(1, most + 1, shape)).astype(form.held_as)
+    negative = times | form.held_as.type(form.sign_bit)
+    return np.where(random.integers(0, 2, shape) == 1, negative, times).view(numpy_dtype(dtype))
 
 
 def distinct_floats(random: Random, dtype: DType, count: int) -> Array:

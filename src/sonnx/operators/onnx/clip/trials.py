@@ -20,6 +20,7 @@ from sonnx.operators.shared.special_values import (
     bounds,
     distinct_floats,
     everywhere,
+    in_bulk,
     is_nan,
     is_subnormal,
     random_bits,
@@ -45,6 +46,7 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
 
 def _between(dtype: DType, random: Random) -> Iterator[Between]:
     yield from between_bounds(dtype, *_BOUND_RULES)
+    yield from in_bulk(dtype, special_vector(dtype, signalling=True))
     yield from _equal_bounds(dtype)
     yield from _shapes(dtype)
     yield _beside_the_bounds(dtype)

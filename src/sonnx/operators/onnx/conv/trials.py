@@ -22,19 +22,22 @@ from sonnx.operators.shared.convolution_trials import (
     random_axis,
     random_elements,
     sums,
+    with_special,
 )
 from sonnx.operators.shared.draws import Draw, choice
 from sonnx.operators.shared.special_values import (
     NOTHING,
     Random,
     Shape,
+    filled,
     random_numbers,
     special_vector,
+    tiny_numbers,
     whole_numbers,
 )
 from sonnx.operators.shared.trials import Clause, Trial
 
-_RULINGS = Rulings(zeros="D-CONV-5", padding="D-CONV-5", places="D-CONV-1", order="D-CONV-6")
+_RULINGS = Rulings(zeros="D-CONV-5", padding="D-CONV-5", places="D-CONV-1", order="D-CONV-6", bias="D-CONV-4")
 _RANDOM = 24
 # Rules that every trial is at the edge of: there is no other number of values, axes or types.
 _FORM_RULES = (
@@ -160,6 +163,25 @@ GEOMETRIES = (
     _Geometry("no-output-channels", (1, 2, 3, 3), (0, 2, 2, 2), shows=_EMPTY),
     _Geometry("no-image", (1, 2, 0, 0), (2, 2, 2, 1), (1, 1, 1, 1), shows=(*_PADS, "conv.X.C3")),
 )
+# Those that runtimes have quick ways for; the channels are so many that they are taken several at a time.
+_IMAGE, _AROUND = (1, 8, 7, 8), (1, 1, 1, 1)
+USUAL = (
+    _Geometry("usual-padded-point", _IMAGE, (8, 8, 1, 1), _AROUND, shows=_PADS),
+    _Geometry("usual-point-by-two", _IMAGE, (8, 8, 1, 1), strides=(2, 2), shows=_STRIDES),
+    _Geometry("usual-three-by-three", _IMAGE, (8, 8, 3, 3), _AROUND, shows=_PADS),
+    _Geometry("usual-three-by-three-by-two", _IMAGE, (8, 8, 3, 3), _AROUND, (2, 2), shows=_STRIDES),
+    _Geometry("usual-five-by-five", (1, 3, 7, 8), (8, 3, 5, 5), (2, 2, 2, 2), shows=_PADS),
+    _Geometry("usual-depthwise", _IMAGE, (8, 1, 3, 3), _AROUND, depthwise=True, shows=_GROUP),
+    _Geometry("usual-depthwise-by-two", _IMAGE, (8, 1, 3, 3), _AROUND, (2, 2), depthwise=True, shows=_GROUP),
+)
+# Others that are tried with subnormal numbers too.
+_TINY = (
+    "strides-that-leave-a-rest",
+    "dilations-of-columns",
+    "everything-unlike",
+    "depthwise-with-everything",
+)
+_BIAS_ALONE = _Geometry("bias-alone", (1, 2, 3, 7), (5, 2, 2, 2), shows=("conv.B.C1", "D-CONV-4"))
 # The image and the kernel of the trials of special values.
 _PADDED = _Geometry("", (1, 1, 3, 3), (1, 1, 2, 2), (1, 1, 1, 1))
 _SPREAD = _Geometry("", (1, 1, 3, 3), (1, 1, 2, 2), (2, 1, 0, 3), (2, 1), (1, 2))
@@ -176,10 +198,12 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
 
 
 def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
-    for geometry in GEOMETRIES:
+    for geometry in (*GEOMETRIES, *USUAL):
         text = f"{geometry.name.replace('-', ' ').capitalize()}: whole numbers, exact in any order."
         yield _trial(geometry, *_whole(geometry, dtype), text)
+    yield _bias_alone(dtype)
     yield from _special_values(dtype)
+    yield from _usual(dtype)
     yield from _orders(dtype)
     for each in sums(dtype):
         yield from _layouts(each, dtype)
@@ -200,6 +224,29 @@ def _whole(geometry: _Geometry, dtype: DType) -> tuple[Array, Array, Array | Non
     random = np.random.default_rng([*geometry.X, *geometry.W])
     X, W = whole_numbers(random, dtype, geometry.X, 7), whole_numbers(random, dtype, geometry.W, 3)
     return X, W, whole_numbers(random, dtype, geometry.W[:1], 9) if geometry.bias else None
+
+
+def _bias_alone(dtype: DType) -> Trial:
+    X, W, _ = _whole(_BIAS_ALONE, dtype)
+    B = np.stack([element(number, dtype) for number in range(1, len(W) + 1)])
+    text = "All weights are 0, so that each channel is its bias."
+    return _trial(_BIAS_ALONE, X, filled(element(0, dtype), W.shape), B, text)
+
+
+def _usual(dtype: DType) -> Iterator[Trial]:
+    """Quick ways that are right for numbers may not be for what is not finite, or very small."""
+    for geometry in USUAL:
+        X, W, B = _whole(geometry, dtype)
+        shows = (*geometry.shows, "D-ALL-4")
+        special = replace(geometry, name=f"{geometry.name}-special", shows=shows)
+        text = "Whole numbers, and NaNs and infinities among them."
+        yield _trial(special, *with_special(X, W), B, text)
+    for geometry in (*USUAL, *(each for each in GEOMETRIES if each.name in _TINY)):
+        random = np.random.default_rng([*geometry.X, *geometry.W])
+        X, B = (tiny_numbers(random, dtype, shape, 7) for shape in (geometry.X, geometry.W[:1]))
+        W = whole_numbers(random, dtype, geometry.W, 3)
+        small = replace(geometry, name=f"{geometry.name}-tiny", shows=(*geometry.shows, "D-ALL-4"))
+        yield _trial(small, X, W, B, "Subnormal elements times whole numbers, exact in any order.")
 
 
 def _numbers(geometry: _Geometry, dtype: DType, random: Random) -> tuple[Array, Array, Array]:

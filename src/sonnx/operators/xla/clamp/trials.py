@@ -19,6 +19,7 @@ from sonnx.operators.shared.special_values import (
     distinct_floats,
     everywhere,
     filled,
+    in_bulk,
     is_nan,
     is_subnormal,
     random_bits,
@@ -41,6 +42,7 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
 
 def _between(dtype: DType, random: Random) -> Iterator[Between]:
     yield from between_bounds(dtype, *_TYPE_RULES)
+    yield from in_bulk(dtype, special_vector(dtype))
     yield from _triples(dtype)
     yield from _shapes(dtype)
     if dtype is DType.FLOAT:

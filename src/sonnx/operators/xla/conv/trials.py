@@ -8,6 +8,7 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.rounding import FORMATS
 from sonnx.operators.shared.convolution_trials import (
     Rulings,
     convolution_clauses,
@@ -15,6 +16,7 @@ from sonnx.operators.shared.convolution_trials import (
     drawn_slide,
     random_axis,
     random_elements,
+    with_special,
 )
 from sonnx.operators.shared.draws import Draw, choice
 from sonnx.operators.shared.special_values import Random, Shape
@@ -25,6 +27,8 @@ from sonnx.operators.xla.conv_with_general_padding.meaning import sliding
 from sonnx.operators.xla.conv_with_general_padding.trials import (
     DRAWN_HELD,
     MOST_SPATIAL,
+    TINY_TEXT,
+    tiny_operands,
     twice,
     value_trials,
     whole_operands,
@@ -41,6 +45,9 @@ def _rules(*labels: str) -> tuple[str, ...]:
 
 _TYPES = _rules("lhs.D1", "rhs.D1", "output.D2", "output.D1", "rhs.D2", "rhs.D3", "padding.D1")
 _STRIDES, _POINT, _EMPTY = _rules("window_strides.D1"), _rules("rhs.D4"), _rules("output.D1")
+# Those that are tried with other elements too.
+_USUAL = ("three-by-three", "three-by-three-by-two")
+_SMALL = (*_USUAL, "unlike-strides")
 # The operands' shapes, the strides and what is at its edge; each with both words for the padding.
 _SIZES: Mapping[str, tuple[Shape, Shape, Shape, tuple[str, ...]]] = {
     "no-spatial-dimension": ((2, 3), (4, 3), (), _rules("lhs.D2")),
@@ -58,6 +65,8 @@ _SIZES: Mapping[str, tuple[Shape, Shape, Shape, tuple[str, ...]]] = {
     "window-larger-in-one-dimension": ((1, 2, 3, 5), (2, 2, 4, 2), (1, 1), _EMPTY),
     "batch-of-three": ((3, 2, 4, 4), (2, 2, 2, 3), (1, 1), _TYPES),
     "many-features": ((1, 4, 3, 3), (16, 4, 2, 2), (1, 1), _TYPES),
+    "three-by-three": ((1, 4, 7, 8), (4, 4, 3, 3), (1, 1), _TYPES),
+    "three-by-three-by-two": ((1, 4, 7, 8), (4, 4, 3, 3), (2, 2), _STRIDES),
     "stride-2": ((1, 2, 7), (2, 2, 3), (2,), _STRIDES),
     "stride-2-and-odd-zero": ((1, 2, 6), (2, 2, 3), (2,), _STRIDES),
     "stride-3-and-no-zeros": ((1, 2, 7), (2, 2, 1), (3,), _STRIDES),
@@ -83,9 +92,24 @@ def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
             text = f"{name.replace('-', ' ').capitalize()}, {padding}: whole numbers, exact in any order."
             operands = whole_operands(lhs, rhs, dtype)
             yield _trial(f"{name}-{padding.lower()}", operands, strides, padding, shows, text)
+    if dtype in FORMATS:
+        yield from _beyond_numbers(dtype)
     yield from value_trials(dtype, _make)
     for number in range(_RANDOM):
         yield _random(number, dtype, random)
+
+
+def _beyond_numbers(dtype: DType) -> Iterator[Trial]:
+    shows = ("D-XLA-4", "D-XLA-5", "D-ALL-4")
+    for name in _USUAL:
+        lhs, rhs, strides, _ = _SIZES[name]
+        operands = with_special(*whole_operands(lhs, rhs, dtype))
+        text = "Whole numbers, and NaNs and infinities among them."
+        yield _trial(f"{name}-special", operands, strides, SAME, shows, text)
+    for name in _SMALL:
+        lhs, rhs, strides, _ = _SIZES[name]
+        operands = tiny_operands(lhs, rhs, dtype)
+        yield _trial(f"{name}-tiny", operands, strides, SAME, shows, TINY_TEXT)
 
 
 def _trial(

@@ -19,6 +19,7 @@ from sonnx.operators.shared.convolution_trials import (
     random_axis,
     random_elements,
     sums,
+    with_special,
 )
 from sonnx.operators.shared.draws import Draw, choice
 from sonnx.operators.shared.special_values import (
@@ -28,6 +29,7 @@ from sonnx.operators.shared.special_values import (
     random_numbers,
     special_values,
     special_vector,
+    tiny_numbers,
     whole_numbers,
 )
 from sonnx.operators.shared.trials import Clause, Trial
@@ -92,6 +94,9 @@ GEOMETRIES = (
     _Geometry("window-as-large-as-padded", (1, 2, 2), (2, 2, 5), ((1, 2),), shows=_PADDING),
     _Geometry("batch-of-three", (3, 2, 4, 4), (2, 2, 2, 3), shows=_TYPES),
     _Geometry("many-features", (1, 4, 3, 3), (16, 4, 2, 2), shows=_TYPES),
+    _Geometry("padded-point", (1, 4, 4, 5), (4, 4, 1, 1), ((1, 1), (1, 1)), shows=_PADDING),
+    _Geometry("three-by-three", (1, 4, 7, 8), (4, 4, 3, 3), ((1, 1), (1, 1)), shows=_PADDING),
+    _Geometry("three-by-three-by-two", (1, 4, 7, 8), (4, 4, 3, 3), ((1, 1), (1, 1)), (2, 2), shows=_STRIDES),
     _Geometry("padding-low", (1, 1, 3, 4), (2, 1, 2, 2), ((2, 0), (0, 0)), shows=_PADDING),
     _Geometry("padding-high", (1, 1, 3, 4), (2, 1, 2, 2), ((0, 0), (0, 2)), shows=_PADDING),
     _Geometry("padding-unlike", (1, 2, 3, 4), (2, 2, 3, 3), ((1, 3), (2, 0)), shows=_PADDING),
@@ -127,6 +132,10 @@ GEOMETRIES = (
     _Geometry("window-does-not-fit", (1, 2, 2, 5), (2, 2, 3, 2), shows=_EMPTY),
     _Geometry("nothing-remains", (1, 2, 3), (2, 2, 1), ((-2, -1),), shows=_EMPTY),
 )
+# Those that are tried with other elements too.
+_USUAL = ("three-by-three", "three-by-three-by-two")
+_SMALL = (*_USUAL, "base-dilation-and-strides", "window-dilation", "everything-unlike")
+TINY_TEXT = "Subnormal elements times whole numbers, exact in any order."
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
@@ -148,6 +157,7 @@ def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
         yield _trial(geometry, *whole_operands(geometry.lhs, geometry.rhs, dtype), text)
     if dtype in FORMATS:
         yield from _holes(dtype)
+        yield from _beyond_numbers(dtype)
     yield from value_trials(dtype, _make)
     for number in range(_RANDOM):
         yield _random(number, dtype, random)
@@ -169,6 +179,12 @@ def whole_operands(lhs: Shape, rhs: Shape, dtype: DType) -> tuple[Array, Array]:
     return whole_numbers(random, dtype, lhs, 7), whole_numbers(random, dtype, rhs, 3)
 
 
+def tiny_operands(lhs: Shape, rhs: Shape, dtype: DType) -> tuple[Array, Array]:
+    """Subnormal elements and a window of whole numbers."""
+    random = np.random.default_rng([*lhs, *rhs])
+    return tiny_numbers(random, dtype, lhs, 7), whole_numbers(random, dtype, rhs, 3)
+
+
 def _holes(dtype: DType) -> Iterator[Trial]:
     """Zeros between elements take part; what is removed, and what lies in a window's holes, does not."""
     values = special_values(dtype)
@@ -186,6 +202,17 @@ def _holes(dtype: DType) -> Iterator[Trial]:
         lhs = np.stack([one, value, one]).reshape(1, 1, 3)
         geometry = _Geometry(f"{name}-in-the-window", lhs.shape, rhs.shape, window=(2,), shows=_WINDOW)
         yield _trial(geometry, lhs, rhs, "A hole of the window meets a special element.")
+
+
+def _beyond_numbers(dtype: DType) -> Iterator[Trial]:
+    found = {geometry.name: geometry for geometry in GEOMETRIES}
+    for name in _USUAL:
+        geometry = replace(found[name], name=f"{name}-special", shows=(*found[name].shows, "D-ALL-4"))
+        operands = with_special(*whole_operands(geometry.lhs, geometry.rhs, dtype))
+        yield _trial(geometry, *operands, "Whole numbers, and NaNs and infinities among them.")
+    for name in _SMALL:
+        geometry = replace(found[name], name=f"{name}-tiny", shows=(*found[name].shows, "D-ALL-4"))
+        yield _trial(geometry, *tiny_operands(geometry.lhs, geometry.rhs, dtype), TINY_TEXT)
 
 
 def _random(number: int, dtype: DType, random: Random) -> Trial:

@@ -1,0 +1,1 @@
+"""How many cases the conformance kit judges, and what it holds on to."""
