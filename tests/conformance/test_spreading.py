@@ -5,14 +5,22 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.campaign_support import HERE as HERE_RUNTIMES
 from tests.conformance.spread_support import alive, always_lost, lost_once, refused, squared
 
+from sonnx.conformance.cells import Plan
+from sonnx.conformance.reporting.reports_json import report_json
+from sonnx.conformance.result import Cell
+from sonnx.conformance.running import judged
 from sonnx.conformance.runtimes.runtime import UnavailableError
 from sonnx.conformance.spreading import HERE, Spread, SpreadError, over_dask, over_processes
+from sonnx.conformance.subjects import units
+from sonnx.conformance.vectors import parts, write_vectors
 
 NUMBERS = [(number,) for number in range(20)]
 SQUARES = [number * number for number in range(20)]
@@ -100,6 +108,38 @@ def test_a_lost_worker_costs_nothing(cluster: Any, tmp_path: Path) -> None:
     work = [(number, str(marker)) for number in range(20)]
     assert list(over_dask(cluster.scheduler_address)(lost_once, work)) == SQUARES
     assert marker.exists()
+
+
+def test_a_campaign_is_the_same_wherever_it_runs_and_whatever_is_lost(cluster: Any) -> None:
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    plan = Plan(f"{HERE_RUNTIMES}:LosesZeros", examples=3)
+    chosen = units(["xla.broadcast"], ["bool", "int8", "int16", "float", "uint8"])
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        workers = list(client.run(os.getpid).values())
+    killed: list[int] = []
+
+    def kill(done: int, total: int, cell: Cell) -> None:
+        if done == 1:
+            killed.append(workers[0])
+            os.kill(workers[0], signal.SIGKILL)
+
+    spread = judged(plan, chosen, over_dask(cluster.scheduler_address), kill)
+    local = judged(plan, chosen, over_processes(2))
+    alone = judged(plan, chosen)
+    assert killed
+    assert alone.verdict == "departs"
+    for other in (spread, local):
+        assert report_json(replace(other, seconds=0.0)) == report_json(replace(alone, seconds=0.0))
+
+
+def test_vectors_are_the_same_wherever_they_are_made(cluster: Any, tmp_path: Path) -> None:
+    work = parts(units(["xla.broadcast"], ["bool", "float16"]))
+    digests = {
+        name: write_vectors(tmp_path / name, work, run=spread).digest
+        for name, spread in spreads(cluster).items()
+    }
+    assert len(digests) == 3
+    assert len(set(digests.values())) == 1
 
 
 def test_where_no_scheduler_answers_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+import numpy as np
+
 from sonnx.conformance.campaign import Outcome
 from sonnx.conformance.reduction import digest
 from sonnx.conformance.result import Key
@@ -131,7 +133,8 @@ class _Hunt:
             of_a_crash = 0 if found.said.startswith("late") else _TRIES_OF_A_CRASH
             self._asks = _TRIES if found.differences else of_a_crash
         if self._wanted in new:
-            self._simplest = found
+            # What Hypothesis finds simpler has smaller bytes, not always fewer elements.
+            self._simplest = min(self._simplest or found, found, key=lambda each: _weight(each.trial))
             raise _DepartsError
 
     def _outcome(self, trial: Trial) -> Outcome | None:
@@ -175,6 +178,13 @@ class _Hunt:
             if key not in self.known:
                 self.found.append(found)
                 self.known.update(found.keys)
+
+
+def _weight(trial: Trial) -> tuple[int, int, int]:
+    """How much there is to look at: elements, those other than 0, constants."""
+    arrays = trial.inputs.values()
+    others = sum(int(np.count_nonzero(array)) for array in arrays)
+    return sum(array.size for array in arrays), others, len(trial.constants)
 
 
 # --- Hypothesis --------------------------------------------------------------------------------------------

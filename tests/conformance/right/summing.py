@@ -132,9 +132,17 @@ def exact(problem: Problem, terms: Sequence[Term]) -> Array:
     raw = total.view(form.raw)
     for place in zip(*np.nonzero(finite), strict=True):
         factors = zip(x[(slice(None), *place)].tolist(), w[(slice(None), *place)].tolist(), strict=True)
-        value = sum((Fraction(a) * Fraction(b) for a, b in factors), Fraction(float(start[place])))
+        value = _sum_of_products([(float(start[place]), 1.0), *factors])
         raw[place] = encoded(value, form) if value else raw[place] & form.sign
     return total
+
+
+def _sum_of_products(factors: Sequence[tuple[float, float]]) -> Fraction:
+    """Over the reals; in whole numbers of one denominator, because fractions are slow."""
+    ratios = [(a.as_integer_ratio(), b.as_integer_ratio()) for a, b in factors]
+    # All denominators are powers of two, so that the largest is a multiple of every other.
+    unit = max(a * b for (_, a), (_, b) in ratios)
+    return Fraction(sum(m * n * (unit // (a * b)) for (m, a), (n, b) in ratios), unit)
 
 
 def _stacked(arrays: Sequence[Array], shape: tuple[int, ...]) -> Array:

@@ -345,7 +345,7 @@ def _winograd(question: Question) -> Sequence[Array]:
     An infinity in the middle of them is taken away from itself.
     """
     problem = _problem(question)
-    plain = all((axis.kernel, axis.stride, axis.dilation) == (3, 1, 1) for axis in problem.axes)
+    plain = [(axis.kernel, axis.stride, axis.dilation) for axis in problem.axes] == [(3, 1, 1)] * 2
     if not plain or problem.group > 1 or not problem.X.size or problem.X.dtype == np.float16:
         return [convolved(problem, separate)]
     lines, columns = problem.axes
@@ -363,17 +363,20 @@ def _winograd(question: Question) -> Sequence[Array]:
         return [output[:, :, : lines.positions, : columns.positions] + problem.start]
 
 
-def _too_large_becomes(change: Callable[[Array], Array]) -> Fold:
+def _too_large_becomes(change: Callable[[Array], Array]) -> Answer:
     """Sums of finite numbers that are too large become something else."""
 
-    def fold(problem: Problem, terms: Sequence[Term]) -> Array:
-        total = separate(problem, terms)
+    def answer(question: Question) -> Sequence[Array]:
+        problem = _problem(question)
+        output, terms = convolved(problem, separate), list(problem.terms())
         finite = np.isfinite(problem.start)
         for term in terms:
             finite = finite & np.isfinite(term.x) & np.isfinite(term.w)
-        return np.where(finite & np.isinf(total), change(total), total)
+        with np.errstate(all="ignore"):
+            too_large = finite & np.isinf(output.astype(np.float64))
+            return [np.where(too_large, change(output), output).astype(output.dtype)]
 
-    return fold
+    return answer
 
 
 def _constants_otherwise(question: Question) -> Sequence[Array]:
@@ -561,8 +564,8 @@ _FLUSHED, _ZEROS_LEFT_OUT = _after(damage.flushed), _summed(_zeros_skipped)
 _READ_TOO_FAR = _other(_each(lambda axis: _read(axis, low=axis.low - 1)))
 _SOME = (
     _conv("Winograd's way for kernels of 3 by 3", _IEEE, _winograd, F32, F64),
-    _conv("too large sums are NaN", _ORDER, _summed(_too_large_becomes(lambda total: total * 0)), F32, F16),
-    _conv("too large sums change their sign", _ORDER, _summed(_too_large_becomes(np.negative)), F32, F16),
+    _conv("too large sums are NaN", _ORDER, _too_large_becomes(lambda total: total * 0), F32, F16),
+    _conv("too large sums change their sign", _ORDER, _too_large_becomes(np.negative), F32, F16),
     _conv("one too far for padded points", _PADS, _only(_padded_point, _READ_TOO_FAR), F32),
     _conv("one too far for 3 by 3 with strides of 2", _TAP, _only(_by_two, _READ_TOO_FAR), F32),
     _conv("one too far for depthwise 3 by 3", _TAP, _only(_depthwise, _READ_TOO_FAR), F32),
@@ -575,8 +578,8 @@ _SOME = (
     _xla("one too far for padded points", _XLA_SUM, _only(_padded_point, _READ_TOO_FAR), F32, I8),
     _xla("one too far for 3 by 3 with strides of 2", _XLA_SUM, _only(_by_two, _READ_TOO_FAR), F32, U8),
     _xla("NaNs are left out of four channels", _IEEE, _only(_as_matrices, _summed(_nan_ignored)), BF16),
-    _xla("too large sums are NaN", _XLA_SUM, _summed(_too_large_becomes(lambda total: total * 0)), F32, BF16),
-    _xla("too large sums change their sign", _XLA_SUM, _summed(_too_large_becomes(np.negative)), F32, F16),
+    _xla("too large sums are NaN", _XLA_SUM, _too_large_becomes(lambda total: total * 0), F32, BF16),
+    _xla("too large sums change their sign", _XLA_SUM, _too_large_becomes(np.negative), F32, F16),
     _xla("flushed where strides are not 1", _IEEE, _only(_strided, _FLUSHED), F32, BF16),
     _xla("flushed where dilations are not 1", _IEEE, _only(_dilated, _FLUSHED), F32, BF16),
 )
