@@ -100,6 +100,11 @@ def test_a_report_is_a_folder_that_replaces_an_earlier_one_and_nothing_else(tmp_
     assert len(examples) == 2
     model = onnx.load_model(examples[0] / "model.onnx")
     assert [node.op_type for node in model.graph.node] == ["Where"]
+    (folder / "notes.txt").write_text("mine")
+    beside = called(*arguments, "--report", str(folder))
+    assert (beside.exit_code, (folder / "notes.txt").read_text()) == (2, "mine")
+    assert "also holds notes.txt" in beside.output
+    (folder / "notes.txt").unlink()
     (folder / "report.json").write_text("{}")
     refused = called(*arguments, "--report", str(folder))
     assert refused.exit_code == 2
@@ -182,7 +187,7 @@ def test_whoever_ends_the_command_ends_its_runtimes(number: int, code: int) -> N
 
 def test_whoever_interrupts_has_what_was_found_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def impatient(_: int) -> Iterator[Watch]:
+    def impatient() -> Iterator[Watch]:
         def advance(done: int, total: int, cell: Cell) -> None:
             if done == 2:
                 raise KeyboardInterrupt

@@ -98,7 +98,8 @@ def test_places_where_nothing_can_go_are_refused(tmp_path: Path, capsys: pytest.
 
 def test_a_terminal_sees_a_bar_with_rate_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
-    monkeypatch.setattr(VECTORS, "Console", lambda **_: Console(file=stream, force_terminal=True, width=100))
+    made = Console(file=stream, force_terminal=True, width=120)
+    monkeypatch.setattr("sonnx.cli.progress.Console", lambda **_: made)
     assert asked(tmp_path / "v", "expand", types=("int8", "uint8")) == 0
     shown = stream.getvalue()
     number = len(cases(tmp_path / "v"))

@@ -2,18 +2,14 @@
 
 import os
 import re
-import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+from sonnx.cli.progress import bar, end_with_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, INTERRUPTED, UNREADABLE, fail, say
 from sonnx.conformance.cells import DEFAULT_EXAMPLES, Plan
 from sonnx.conformance.judge import Sums
@@ -66,16 +62,14 @@ def told(pairs: Sequence[str]) -> dict[str, Any]:
 
 def conformance_asked(options: ConformanceOptions) -> int:
     """Judge a runtime, print the summary and write the report."""
-    for name in ("SIGTERM", "SIGHUP"):  # whoever ends this process means the runtimes as well
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _ended)
+    end_with_signals()
     try:
         chosen = units(options.operators, options.types)
         if options.report is not None:
             require_replaceable(options.report)
         jobs = min(options.jobs or os.cpu_count() or 1, len(chosen))
         spread = over_dask(options.dask) if options.dask else over_processes(jobs)
-        with _watched(len(chosen)) as watch:
+        with _watched() as watch:
             report = judged(_plan(options, len(chosen), spread), chosen, spread, watch)
         if options.report is not None:
             write_report(options.report, report)
@@ -95,10 +89,6 @@ def _code(report: Report) -> int:
     if report.partial:
         return INTERRUPTED
     return {"conforms": CONFORMS, "unsupported": UNREADABLE}.get(report.verdict, FINDINGS)
-
-
-def _ended(number: int, _: FrameType | None) -> None:
-    sys.exit(128 + number)
 
 
 def _plan(options: ConformanceOptions, number: int, spread: Spread) -> Plan:
@@ -121,26 +111,13 @@ def _plan(options: ConformanceOptions, number: int, spread: Spread) -> Plan:
 
 
 @contextmanager
-def _watched(number: int) -> Iterator[Watch]:
-    """A bar with the rate and the time left, where somebody looks."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("judging", total=number, rate="")
+def _watched() -> Iterator[Watch]:
+    with bar("judging") as advance:
         cases = 0
 
-        def advance(done: int, total: int, cell: Cell) -> None:
+        def watch(done: int, total: int, cell: Cell) -> None:
             nonlocal cases
             cases += len(cell.cases) + cell.searched
-            elapsed = progress.tasks[task].elapsed or 0
-            rate = f"{cases / elapsed:,.0f} cases/s" if elapsed else ""
-            shown = f"judging {cell.operator} {cell.dtype}"
-            progress.update(task, completed=done, total=total, description=shown, rate=rate)
+            advance(done, total, f"{cell.operator} {cell.dtype}", cases)
 
-        yield advance
+        yield watch

@@ -1,21 +1,14 @@
 """What `sonnx prove` does. Nothing that comes from outside is printed raw."""
 
 import os
-import signal
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Literal
-
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sonnx import __version__
 from sonnx.cli.models import is_same_file, say_findings
+from sonnx.cli.progress import bar, end_with_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail
 from sonnx.load.whole_file import whole_file
 from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text
@@ -23,9 +16,6 @@ from sonnx.prove.result import Proofs
 from sonnx.prove.running import Options, Watch
 from sonnx.prove.theories import prove_theories
 from sonnx.prove.tools import ToolsMissingError
-from sonnx.report.text import cut, printable
-
-_LONGEST_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -47,23 +37,16 @@ def prove_asked(options: ProveOptions) -> int:
     problem = _unfit(options)
     if problem:
         return fail(problem)
-    # Whoever ends this process means the provers as well, which have process groups of their own.
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _ended)
+    end_with_signals()
     try:
-        with _watched() as watch:
-            proofs = _proofs(options, watch)
+        with bar("proving") as advance:
+            proofs = _proofs(options, lambda done, total, name: advance(done, total, name, 0))
     except (ToolsMissingError, ValueError) as error:
         return fail(str(error))
     except OSError as error:
         return fail(f"nothing could be proved: {error.filename or 'the system'}: {error.strerror}")
     report = proofs_json(proofs, __version__) if options.form == "json" else proofs_text(proofs)
     return _deliver(proofs, report.rstrip("\n"), options)
-
-
-def _ended(number: int, _: FrameType | None) -> None:
-    sys.exit(128 + number)
 
 
 def _proofs(options: ProveOptions, watch: Watch) -> Proofs:
@@ -104,26 +87,6 @@ def _unwritable(path: Path, options: ProveOptions) -> str:
     if not options.operators and folder.resolve() == Path(options.names[0]).resolve():
         return "the report cannot go into the project, which must stay as it was emitted"
     return ""
-
-
-@contextmanager
-def _watched() -> Iterator[Watch]:
-    """A bar that shows how many jobs are done, where somebody looks."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("proving", total=None)
-
-        def advance(done: int, total: int, name: str) -> None:
-            shown = escape(printable(cut(name, _LONGEST_SHOWN)))
-            progress.update(task, completed=done, total=total, description=f"proving {shown}".rstrip())
-
-        yield advance
 
 
 def _deliver(proofs: Proofs, report: str, options: ProveOptions) -> int:

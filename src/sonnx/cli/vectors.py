@@ -1,32 +1,17 @@
 """What `sonnx vectors` does."""
 
 import os
-import signal
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
-
+from sonnx.cli.progress import bar, end_with_signals
 from sonnx.cli.terminal import CONFORMS, fail, say
 from sonnx.conformance.runtimes.question import NEWEST_OPSET
 from sonnx.conformance.runtimes.runtime import UnavailableError
 from sonnx.conformance.spreading import Spread, SpreadError, over_dask, over_processes
 from sonnx.conformance.subjects import units
-from sonnx.conformance.vectors import Watch, parts, require_new, write_vectors
+from sonnx.conformance.vectors import parts, require_new, write_vectors
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.report.text import printable
 
@@ -52,16 +37,18 @@ def write_vectors_asked(options: VectorOptions) -> int:
     output = options.output
     if output == Path("-"):
         return fail("vectors are a folder of files, which `-` has no place for; name a new folder")
-    # Whoever ends this process means what it has begun to write as well.
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _ended)
+    end_with_signals()
     try:
         chosen = units(options.operators, options.types)
         require_new(output)
-        with _watched() as watch:
+        with bar("writing") as advance:
             work = parts(chosen, options.seed, options.opset)
-            written = write_vectors(output, work, run=_spread(options, len(work)), watch=watch)
+            written = write_vectors(
+                output,
+                work,
+                run=_spread(options, len(work)),
+                watch=lambda done, total, name: advance(done, total, name, done),
+            )
     except (NotIeeeError, SpreadError, UnavailableError, ValueError) as problem:
         return fail(str(problem))
     except FileExistsError as problem:
@@ -74,40 +61,8 @@ def write_vectors_asked(options: VectorOptions) -> int:
     return CONFORMS
 
 
-def _ended(number: int, _: FrameType | None) -> None:
-    sys.exit(128 + number)
-
-
 def _spread(options: VectorOptions, work: int) -> Spread:
     """Over a cluster, or over as many processes as are worth their beginning."""
     if options.dask:
         return over_dask(options.dask)
     return over_processes(max(1, min(options.jobs or os.cpu_count() or 1, work // _FEW)))
-
-
-class _Rate(ProgressColumn):
-    """Cases in a second, once that can be told."""
-
-    def render(self, task: Task) -> Text:
-        """The number as text."""
-        return Text(f"{task.speed:.0f}/s" if task.speed else "")
-
-
-@contextmanager
-def _watched() -> Iterator[Watch]:
-    """A bar that shows how many cases are written, where somebody looks."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("vectors", total=None)
-
-        def advance(done: int, total: int, name: str) -> None:
-            progress.update(task, completed=done, total=total, description=name)
-
-        yield advance

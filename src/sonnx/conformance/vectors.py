@@ -2,10 +2,8 @@
 
 import json
 import os
-import secrets
-import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sonnx import __version__
+from sonnx.conformance.folders import is_free, whole_folder
 from sonnx.conformance.runtimes.question import (
     NEWEST_OPSET,
     Question,
@@ -207,7 +206,7 @@ def _file(files: dict[str, bytes], name: str, content: bytes) -> str:
 def require_new(path: str | Path) -> Path:
     """The folder that vectors may be written to; raises FileExistsError where something is there already."""
     target = Path(os.path.realpath(path))
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+    if not is_free(target):
         raise FileExistsError(f"{path} is there already and is no empty folder; name a new one")
     return target
 
@@ -228,7 +227,10 @@ def write_vectors(
     entries: dict[str, str] = {}
     sums: dict[str, str] = {}
     # Whatever does the work ends before the folder is gone, and also where something goes wrong.
-    with _new_folder(path) as folder, _closing(run(cell_files, [(part,) for part in work])) as results:
+    with (
+        whole_folder(require_new(path)) as folder,
+        _closing(run(cell_files, [(part,) for part in work])) as results,
+    ):
 
         def write(name: str, content: bytes) -> None:
             nonlocal size
@@ -276,25 +278,3 @@ def _manifest(entries: Mapping[str, str], seed: int, opset: int) -> str:
     rest = {"compare": COMPARE, "format": FORMAT, "opset": opset, "seed": seed, "sonnx": __version__}
     lines = [f"{json.dumps(key)}: {json.dumps(value, sort_keys=True)}" for key, value in rest.items()]
     return "{\n" + ",\n".join([f'"cases": [\n{cases}\n]', *lines]) + "\n}\n"
-
-
-@contextmanager
-def _new_folder(path: str | Path) -> Iterator[Path]:
-    """A folder beside the one that is wanted, which takes its place when all is well and is gone otherwise.
-
-    Folders that are missing above it are made, and are gone again where it could not be written.
-    """
-    target = require_new(path)
-    missing = [folder for folder in target.parents if not folder.exists()]
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        part.mkdir(parents=True)
-        yield part
-        os.rename(part, target)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        for folder in missing:
-            # What another has put there meanwhile stays.
-            with suppress(OSError):
-                folder.rmdir()
-        raise

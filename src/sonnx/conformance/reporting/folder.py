@@ -2,20 +2,22 @@
 
 import json
 import os
-import secrets
-import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sonnx.conformance.folders import is_free, whole_folder
 from sonnx.conformance.reporting.junit import report_junit
 from sonnx.conformance.reporting.page import report_page
 from sonnx.conformance.reporting.reports_json import FORMAT, report_json
 from sonnx.conformance.result import Report
 from sonnx.conformance.vectors import case_files
 from sonnx.operators.shared.trials import Trial
+from sonnx.report.text import cut
 
-_JSON = "report.json"
+_PAGE, _JSON, _JUNIT, _EXAMPLES = "report.html", "report.json", "junit.xml", "examples"
+_NAMES = (_PAGE, _JSON, _JUNIT, _EXAMPLES)
+_LONGEST = 60
 # No report begins with more than that before it says what it is.
 _HEAD = 4096
 
@@ -23,11 +25,18 @@ _HEAD = 4096
 def require_replaceable(path: str | Path) -> Path:
     """The folder that a report may be written to: a new one, an empty one, or that of an earlier report.
 
-    Raises FileExistsError where something else is there.
+    Raises FileExistsError where something else is there, if only beside an earlier report.
     """
     target = Path(os.path.realpath(path))
-    if target.exists() and not (target.is_dir() and (not any(target.iterdir()) or _is_report(target))):
+    if not is_free(target) and not (target.is_dir() and _is_report(target)):
         raise FileExistsError(f"{path} is there already and is no report; name a new folder")
+    strange = (
+        sorted(each.name for each in target.iterdir() if each.name not in _NAMES) if target.exists() else []
+    )
+    if strange:
+        raise FileExistsError(
+            f"{path} also holds {cut(strange[0], _LONGEST)}, which is no part of a report; name a new folder"
+        )
     return target
 
 
@@ -46,34 +55,22 @@ def write_report(path: str | Path, report: Report, *, date: str | None = None) -
     """
     target = require_replaceable(path)
     when = datetime.now(UTC).isoformat(timespec="seconds") if date is None else date
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        part.mkdir(parents=True)
+    with whole_folder(target) as folder:
         for name, content in _files(report, when):
-            file = part / name
+            file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
-        if target.exists():
-            before = target.with_name(f".{secrets.token_hex(8)}.before")
-            os.rename(target, before)
-            os.rename(part, target)
-            shutil.rmtree(before, ignore_errors=True)
-        else:
-            os.rename(part, target)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
     return target
 
 
 def _files(report: Report, date: str) -> Iterator[tuple[str, bytes]]:
-    yield "report.html", report_page(report, date=date).encode()
+    yield _PAGE, report_page(report, date=date).encode()
     yield _JSON, report_json(report, date=date).encode()
-    yield "junit.xml", report_junit(report).encode()
+    yield _JUNIT, report_junit(report).encode()
     for cell in report.cells:
         examples: list[tuple[str, Trial]] = [(each.identifier, each.trial) for each in cell.departures]
         examples += [("crash", stop.trial) for stop in cell.stops if stop.verdict == "crashes"]
         for number, (identifier, trial) in enumerate(examples, 1):
-            folder = f"examples/{cell.operator}/{cell.dtype}/{number}-{identifier}"
+            folder = f"{_EXAMPLES}/{cell.operator}/{cell.dtype}/{number}-{identifier}"
             for name, content in case_files(cell.operator, cell.dtype, trial).items():
                 yield f"{folder}/{name}", content

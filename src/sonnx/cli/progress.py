@@ -1,0 +1,62 @@
+"""Bars for work that takes a while, and what becomes of it when somebody ends this process."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from sonnx.report.text import cut, printable
+
+_LONGEST_SHOWN = 40
+# What is done, of how much, its name, and how many cases that was.
+Advance = Callable[[int, int, str, int], None]
+
+
+@contextmanager
+def bar(verb: str) -> Iterator[Advance]:
+    """A bar that shows how much is done, its rate where cases are counted, and the time left.
+
+    It is on the standard error, and only where somebody looks.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(verb, total=None, rate="")
+
+        def advance(done: int, total: int, name: str, cases: int) -> None:
+            elapsed = progress.tasks[task].elapsed or 0
+            rate = f"{cases / elapsed:,.0f} cases/s" if cases and elapsed else ""
+            shown = f"{verb} {escape(printable(cut(name, _LONGEST_SHOWN)))}".rstrip()
+            progress.update(task, completed=done, total=total, description=shown, rate=rate)
+
+        yield advance
+
+
+def end_with_signals() -> None:
+    """Unwind where this process is ended: whoever ends it means what it has started, and begun to write."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _ended)
+
+
+def _ended(number: int, _: FrameType | None) -> None:
+    sys.exit(128 + number)
