@@ -150,6 +150,16 @@ def test_sizes_of_0_and_every_number_of_axes_are_drawn(name: str) -> None:
     assert {array.ndim for array in first} == ranks.get(name, {0, 1, 2, 3})
 
 
+@each_name
+def test_trials_without_elements_obey_every_rule(name: str) -> None:
+    empty = [
+        each for each in several(name, DType.FLOAT, 200) if any(0 in a.shape for a in each.inputs.values())
+    ]
+    assert empty
+    for trial in empty:
+        results(name, trial)
+
+
 # --- what one operator has ---------------------------------------------------------------------------------
 
 

@@ -1,6 +1,6 @@
 """Searches for departures that no vector shows: Hypothesis draws trials, and makes simple what it finds."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
@@ -14,34 +14,10 @@ from sonnx.conformance.result import Key
 from sonnx.conformance.runtimes.runtime import needed
 from sonnx.conformance.subjects import Subject
 from sonnx.model.dtype import DType
-from sonnx.operators.onnx.clip import trials as clip
-from sonnx.operators.onnx.conv import trials as conv
-from sonnx.operators.onnx.expand import trials as expand
-from sonnx.operators.onnx.where import trials as where
 from sonnx.operators.shared.draws import Drawn
 from sonnx.operators.shared.trials import Trial
-from sonnx.operators.xla.broadcast import trials as xla_broadcast
-from sonnx.operators.xla.clamp import trials as xla_clamp
-from sonnx.operators.xla.collapse import trials as xla_collapse
-from sonnx.operators.xla.concatenate import trials as xla_concatenate
-from sonnx.operators.xla.conv import trials as xla_conv
-from sonnx.operators.xla.conv_with_general_padding import trials as xla_general
-from sonnx.operators.xla.convert_element_type import trials as xla_convert
 
 _PACKAGE = "sonnx[conformance]"
-DRAWN: Mapping[str, Drawn] = {
-    "clip": clip.drawn,
-    "conv": conv.drawn,
-    "where": where.drawn,
-    "expand": expand.drawn,
-    "xla.broadcast": xla_broadcast.drawn,
-    "xla.clamp": xla_clamp.drawn,
-    "xla.collapse": xla_collapse.drawn,
-    "xla.concatenate": xla_concatenate.drawn,
-    "xla.convert_element_type": xla_convert.drawn,
-    "xla.conv": xla_conv.drawn,
-    "xla.conv_with_general_padding": xla_general.drawn,
-}
 # Trials that may be drawn to make something simple, and asked about a crash: each of these costs a process.
 _TRIES = 80
 _TRIES_OF_A_CRASH = 12
@@ -80,7 +56,7 @@ def searched(
     hunt = _Hunt(ask, set(known), examples, None if seconds is None else monotonic() + seconds)
     with _nothing_is_kept():
         while hunt.goes_on:
-            _pass(hunt, DRAWN[subject.identifier], dtype, f"{seed} {subject.identifier} {dtype} {hunt.left}")
+            _pass(hunt, subject.drawn, dtype, f"{seed} {subject.identifier} {dtype} {hunt.left}")
             hunt.conclude()
     hunt.add_seen()
     return Searched(tuple(hunt.found), hunt.cases)

@@ -18,6 +18,7 @@ from sonnx.operators.onnx.conv.accuracy import enclosure as conv_enclosure
 from sonnx.operators.onnx.expand import trials as expand
 from sonnx.operators.onnx.where import trials as where
 from sonnx.operators.shared.cases import load_cases
+from sonnx.operators.shared.draws import Drawn
 from sonnx.operators.shared.trials import Clauses, Trial, Trials
 from sonnx.operators.xla.broadcast import trials as xla_broadcast
 from sonnx.operators.xla.clamp import trials as xla_clamp
@@ -45,6 +46,7 @@ class Subject:
     operator: Operator
     systematic: Trials
     clauses: Clauses
+    drawn: Drawn
     nan: NanRule
     enclose: Enclose | None = None
 
@@ -95,20 +97,31 @@ class Subject:
 
 
 SUBJECTS = (
-    Subject(catalogue.CLIP, clip.trials, clip.clauses, "bits"),
-    Subject(catalogue.CONV, conv.trials, conv.clauses, "any", conv_enclosure),
-    Subject(catalogue.WHERE, where.trials, where.clauses, "bits"),
-    Subject(catalogue.EXPAND, expand.trials, expand.clauses, "bits"),
-    Subject(catalogue.XLA_BROADCAST, xla_broadcast.trials, xla_broadcast.clauses, "bits"),
-    Subject(catalogue.XLA_CLAMP, xla_clamp.trials, xla_clamp.clauses, "any"),
-    Subject(catalogue.XLA_COLLAPSE, xla_collapse.trials, xla_collapse.clauses, "bits"),
-    Subject(catalogue.XLA_CONCATENATE, xla_concatenate.trials, xla_concatenate.clauses, "bits"),
-    Subject(catalogue.XLA_CONVERT_ELEMENT_TYPE, xla_convert.trials, xla_convert.clauses, "any"),
-    Subject(catalogue.XLA_CONV, xla_conv.trials, xla_conv.clauses, "any", xla_conv_enclosure),
+    Subject(catalogue.CLIP, clip.trials, clip.clauses, clip.drawn, "bits"),
+    Subject(catalogue.CONV, conv.trials, conv.clauses, conv.drawn, "any", conv_enclosure),
+    Subject(catalogue.WHERE, where.trials, where.clauses, where.drawn, "bits"),
+    Subject(catalogue.EXPAND, expand.trials, expand.clauses, expand.drawn, "bits"),
+    Subject(
+        catalogue.XLA_BROADCAST, xla_broadcast.trials, xla_broadcast.clauses, xla_broadcast.drawn, "bits"
+    ),
+    Subject(catalogue.XLA_CLAMP, xla_clamp.trials, xla_clamp.clauses, xla_clamp.drawn, "any"),
+    Subject(catalogue.XLA_COLLAPSE, xla_collapse.trials, xla_collapse.clauses, xla_collapse.drawn, "bits"),
+    Subject(
+        catalogue.XLA_CONCATENATE,
+        xla_concatenate.trials,
+        xla_concatenate.clauses,
+        xla_concatenate.drawn,
+        "bits",
+    ),
+    Subject(
+        catalogue.XLA_CONVERT_ELEMENT_TYPE, xla_convert.trials, xla_convert.clauses, xla_convert.drawn, "any"
+    ),
+    Subject(catalogue.XLA_CONV, xla_conv.trials, xla_conv.clauses, xla_conv.drawn, "any", xla_conv_enclosure),
     Subject(
         catalogue.XLA_CONV_WITH_GENERAL_PADDING,
         xla_general.trials,
         xla_general.clauses,
+        xla_general.drawn,
         "any",
         xla_general_enclosure,
     ),

@@ -241,7 +241,9 @@ def _usual(dtype: DType) -> Iterator[Trial]:
         special = replace(geometry, name=f"{geometry.name}-special", shows=shows)
         text = "Whole numbers, and NaNs and infinities among them."
         yield _trial(special, *with_special(X, W), B, text)
-    for geometry in (*USUAL, *(each for each in GEOMETRIES if each.name in _TINY)):
+    # Small images will do: sums of subnormal doubles are slow.
+    cut = [replace(each, X=(*each.X[:2], 4, 4)) for each in USUAL]
+    for geometry in (*cut, *(each for each in GEOMETRIES if each.name in _TINY)):
         random = np.random.default_rng([*geometry.X, *geometry.W])
         X, B = (tiny_numbers(random, dtype, shape, 7) for shape in (geometry.X, geometry.W[:1]))
         W = whole_numbers(random, dtype, geometry.W, 3)
