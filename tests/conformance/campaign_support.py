@@ -79,6 +79,28 @@ class Casts(Reference):
         return [output + output.dtype.type(1)] if output.dtype.kind == "i" and output.size else [output]
 
 
+class CastCrashes(Reference):
+    """Is asked ONNX's Cast, and does not survive it."""
+
+    name = "cast crashes"
+    takes_models = True
+
+    def run(self, question: Question) -> Sequence[Any]:
+        if question.operator == "xla.convert_element_type":
+            os._exit(3)
+        return super().run(question)
+
+
+class Silent(Reference):
+    """Gives no list of outputs where an operand is negative."""
+
+    name = "silent"
+
+    def run(self, question: Question) -> Any:
+        negative = any((array < 0).any() for array in question.operands.values())
+        return None if negative else super().run(question)
+
+
 class KnowsNothing(Reference):
     """Refuses everything, with a word that a terminal would obey."""
 

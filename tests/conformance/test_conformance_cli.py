@@ -69,6 +69,13 @@ def test_what_supports_nothing_ends_with_2() -> None:
         (("onnxruntime", "--option", "a=1", "--option", "a=2"), "--option: the option a is given twice"),
         (("onnxruntime", "--option", "lewel=none", *QUICK), "the runtime onnxruntime has no option lewel"),
         (("onnxruntime", "--option", "level=most", *QUICK), "`level` must be one of none, basic"),
+        (("onnxruntime", "--option", "memory=1", *QUICK), "--option: memory is none of a runtime's own"),
+        (("onnxruntime", "--option", "runtime=x", *QUICK), "the runtime onnxruntime has no option runtime"),
+        (("onnxruntime", "--option", "text=x", *QUICK), "the runtime onnxruntime has no option text"),
+        (("onnxruntime", "--option", "self=x", *QUICK), "the runtime onnxruntime has no option self"),
+        (("--command", "a {model} {outputs}", "--option", "line=b"), "--command is the line already"),
+        (("reference", "--report", "."), "is the current folder, or above it"),
+        (("reference", "--report", "p\x1b[31mq/.."), "is the current folder, or above it"),
         (("reference", "--examples", "1", "--seconds", "1"), "--seconds and --examples both say"),
         (("--command", "run {model}"), "a command line names a program, {model} and {outputs}"),
         (("--command", "no-such-program {model} {outputs}", *QUICK), "there is no program 'no-such-program'"),
@@ -105,11 +112,35 @@ def test_a_report_is_a_folder_that_replaces_an_earlier_one_and_nothing_else(tmp_
     assert (beside.exit_code, (folder / "notes.txt").read_text()) == (2, "mine")
     assert "also holds notes.txt" in beside.output
     (folder / "notes.txt").unlink()
+    deep = folder / "examples" / "where" / "mine.txt"
+    deep.write_text("mine")
+    assert called(*arguments, "--report", str(folder)).exit_code == 2
+    assert deep.read_text() == "mine"
+    deep.unlink()
     (folder / "report.json").write_text("{}")
     refused = called(*arguments, "--report", str(folder))
     assert refused.exit_code == 2
     assert "is there already and is no report" in refused.output
     assert (folder / "report.json").read_text() == "{}"
+
+
+def test_a_crash_counts_outside_the_profile_and_results_do_not() -> None:
+    only = ("--operator", "xla.ConvertElementType", "--type", "complex64", "--examples", "0", "--jobs", "1")
+    right = called(f"{HERE}:Casts", *only)
+    assert right.exit_code == 0, right.output
+    assert "was asked nothing that the profile specifies" in right.output
+    crashed = called(f"{HERE}:CastCrashes", *only)
+    assert crashed.exit_code == 1
+    assert crashed.output.startswith("cast crashes 0.1.0 crashes")
+    assert "crashed: exit code 3" in crashed.output
+
+
+def test_what_is_no_list_of_outputs_departs() -> None:
+    quick = ("--operator", "xla.Collapse", "--type", "int8", "--examples", "0", "--jobs", "1")
+    result = called(f"{HERE}:Silent", *quick)
+    assert result.exit_code == 1
+    assert "error[xla.collapse.outputs]" in result.output
+    assert "not supported" not in result.output.split("legend")[-1].split("vectors:")[1].split("\n")[0]
 
 
 def test_a_report_cannot_go_where_a_file_is(tmp_path: Path) -> None:

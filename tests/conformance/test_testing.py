@@ -8,6 +8,7 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
+from sonnx.conformance.runtimes.child import Child
 from sonnx.conformance.testing import cases, parameters
 
 pytest_plugins = ["pytester"]
@@ -88,6 +89,19 @@ def test_what_a_runtime_does_not_support_is_skipped(pytester: pytest.Pytester) -
     pytester.makepyfile(written(runtime="native", operators=["xla.Collapse"], types=["bool"]))
     told = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-q").parseoutcomes()
     assert set(told) == {"skipped"}
+
+
+def test_sums_must_have_the_same_bits_with_and_without_constants() -> None:
+    found = []
+    with Child("tests.conformance.campaign_support:TwoMinded") as child:
+        for case in cases(["Conv"], ["float"]):
+            if case.trial.name.startswith("order-"):
+                try:
+                    case.check_in(child)
+                except AssertionError as error:
+                    found.append(str(error))
+    assert found
+    assert all("whether operands are inputs of the model or constants" in text for text in found)
 
 
 def test_a_list_of_patterns_is_a_file_with_reasons(tmp_path: Path) -> None:

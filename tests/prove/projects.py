@@ -69,6 +69,6 @@ def frama_on(sources: Mapping[str, str]) -> Iterator[wp.Frama]:
         configuration = write_configuration(folder, tools)
         for file, text in {**sources, **driver_files()}.items():
             (folder / file).write_text(text, encoding="utf-8")
-        provers = [each for each in ("cvc4nofp", "z3new") if each in configuration.provers]
+        provers = [each for each in ("z3brief", "cvc4nofp", "z3new") if each in configuration.provers]
         environment = wp.program_environment(configuration.environment)
         yield wp.Frama(tools.frama_c.path, folder, environment, provers, "tiny")

@@ -397,7 +397,10 @@ def conformance(runtime: str | None, command: str | None, pairs: Sequence[str], 
     except ValueError as error:
         raise click.UsageError(f"--option: {error}") from None
     if command is not None:
-        runtime, given = "command", {"line": command, **given}
+        if "line" in given:
+            raise click.UsageError("--command is the line already; leave out --option line")
+        # Its process is ended by --timeout, with all that it has started.
+        runtime, given = "command", {"line": command, "seconds": 2 * options["timeout"], **given}
     sys.exit(conformance_asked(ConformanceOptions(runtime=str(runtime), told=given, **options)))
 
 

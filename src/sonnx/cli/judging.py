@@ -20,10 +20,13 @@ from sonnx.conformance.running import Watch, judged
 from sonnx.conformance.runtimes.runtime import UnavailableError
 from sonnx.conformance.spreading import Spread, SpreadError, over_dask, over_processes
 from sonnx.conformance.subjects import units
+from sonnx.report.text import printable
 
 # With a time limit, the search ends by that alone.
 _NO_END = 10**9
 _WHOLE = re.compile(r"-?\d{1,9}")
+# What processes of runtimes are told, by other options of the command.
+_OWN = ("memory", "start_seconds")
 _TRUTHS = {"true": True, "false": False}
 
 
@@ -53,6 +56,8 @@ def told(pairs: Sequence[str]) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         if not (equals and name.isidentifier()):
             raise ValueError(f"{pair!r} is not of the form NAME=VALUE")
+        if name in _OWN:
+            raise ValueError(f"{name} is none of a runtime's own; there is --{name.replace('start_', '')}")
         if name in found:
             raise ValueError(f"the option {name} is given twice")
         number = int(value) if _WHOLE.fullmatch(value) else value
@@ -81,7 +86,7 @@ def conformance_asked(options: ConformanceOptions) -> int:
     colours = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     say(report_text(report, colours=colours))
     if options.report is not None:
-        say(f"report: {options.report / 'report.html'}")
+        say(printable(f"report: {options.report / 'report.html'}"))
     return _code(report)
 
 

@@ -11,6 +11,7 @@ __all__ = ["ask", "run"]
 
 def run(
     runtime: str,
+    /,
     *,
     operators: Sequence[str] = (),
     types: Sequence[str] = (),

@@ -61,7 +61,7 @@ class _Tally:
     firsts: dict[Key, Outcome] = field(default_factory=dict)
     others: defaultdict[Key, deque[Outcome]] = field(default_factory=lambda: defaultdict(_latest))
     shown: Counter[Key] = field(default_factory=Counter)
-    refused: dict[str, tuple[Trial, int]] = field(default_factory=dict)
+    refused: dict[str, tuple[str, Trial, int]] = field(default_factory=dict)
 
     @property
     def crashes(self) -> int:
@@ -81,9 +81,13 @@ class _Tally:
             self.firsts.setdefault(each, found)
             self.others[each].append(found)
             self.shown[each] += 1
+        self.refuse(found, found.trial.name)
+
+    def refuse(self, found: Outcome, source: str) -> None:
+        """Count a case that is not supported, by what was said."""
         if found.verdict == "unsupported":
-            trial, number = self.refused.get(found.said, (found.trial, 0))
-            self.refused[found.said] = trial, number + 1
+            first, trial, number = self.refused.get(found.said, (source, found.trial, 0))
+            self.refused[found.said] = first, trial, number + 1
 
 
 def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType) -> Cell:
@@ -105,7 +109,7 @@ def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType) -> Cell:
         more = searched(
             subject,
             dtype,
-            ask,
+            _counted(ask, tally),
             tally.firsts.keys(),
             examples=plan.examples,
             seed=plan.seed,
@@ -143,6 +147,17 @@ def _asking(child: Child, plan: Plan, subject: Subject, dtype: DType) -> Callabl
         return found
 
     return ask
+
+
+def _counted(ask: Callable[[Trial], Outcome], tally: _Tally) -> Callable[[Trial], Outcome]:
+    """Asks for the search, whose refusals are counted too."""
+
+    def counted(trial: Trial) -> Outcome:
+        found = ask(trial)
+        tally.refuse(found, "search")
+        return found
+
+    return counted
 
 
 def _departure(ask: Callable[[Trial], Outcome], tally: _Tally, wanted: Key) -> Departure:
@@ -205,6 +220,6 @@ def _crashes(ask: Callable[[Trial], Outcome], tally: _Tally) -> list[Stop]:
 
 def _refusals(tally: _Tally) -> list[Stop]:
     return [
-        Stop("unsupported", said, number, trial.name, trial)
-        for said, (trial, number) in tally.refused.items()
+        Stop("unsupported", said, number, source, trial)
+        for said, (source, trial, number) in tally.refused.items()
     ]

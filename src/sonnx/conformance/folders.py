@@ -13,6 +13,12 @@ def is_free(target: Path) -> bool:
     return not target.exists() or (target.is_dir() and not any(target.iterdir()))
 
 
+def require_elsewhere(target: Path) -> None:
+    """Refuse a folder in which somebody stands: it would be another one. Raises FileExistsError."""
+    if Path.cwd().resolve().is_relative_to(target):
+        raise FileExistsError(f"{target} is the current folder, or above it; name a new folder in it")
+
+
 @contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
     """A folder beside the one that is wanted, which takes its place when all is well and is gone otherwise.

@@ -153,10 +153,20 @@ class Report:
         return sum(len(cell.cases) + cell.searched for cell in self.cells)
 
     @property
+    def outside_profile(self) -> bool:
+        """Tell whether nothing else was asked than what the profile does not specify."""
+        return all(cell.outside_profile for cell in self.cells)
+
+    @property
     def verdict(self) -> Verdict:
-        """The verdict on the runtime: what it does not support does not count where something conforms."""
-        verdicts = {cell.verdict for cell in self.cells if not cell.outside_profile}
-        for bad in ("crashes", "departs"):
-            if bad in verdicts:
-                return bad
-        return "conforms" if self.counts["conforms"] else "unsupported"
+        """The verdict on the runtime: what it does not support does not count where something conforms.
+
+        Outside the profile every result is right, and no crash.
+        """
+        if any(cell.verdict == "crashes" for cell in self.cells):
+            return "crashes"
+        if any(cell.verdict == "departs" and not cell.outside_profile for cell in self.cells):
+            return "departs"
+        answered = any(cell.verdict != "unsupported" or cell.counts["conforms"] for cell in self.cells)
+        conforms = answered if self.outside_profile else self.counts["conforms"]
+        return "conforms" if conforms else "unsupported"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sonnx import __version__
-from sonnx.conformance.folders import is_free, whole_folder
+from sonnx.conformance.folders import is_free, require_elsewhere, whole_folder
 from sonnx.conformance.runtimes.question import (
     NEWEST_OPSET,
     Question,
@@ -206,6 +206,7 @@ def _file(files: dict[str, bytes], name: str, content: bytes) -> str:
 def require_new(path: str | Path) -> Path:
     """The folder that vectors may be written to; raises FileExistsError where something is there already."""
     target = Path(os.path.realpath(path))
+    require_elsewhere(target)
     if not is_free(target):
         raise FileExistsError(f"{path} is there already and is no empty folder; name a new one")
     return target

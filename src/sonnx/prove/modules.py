@@ -13,10 +13,13 @@ from sonnx.prove.running import Ran, run_tool
 from sonnx.prove.tools import Tools
 from sonnx.report.text import cut
 
-# Most goals take a fraction of a second with some prover: each is asked briefly before any is for long.
-_SHORT_SECONDS = 1
-_FIRST: tuple[ProverName, ...] = ("cvc4nofp", "z3new", "z3nofp", "cvc4")
-_THEN: tuple[ProverName, ...] = ("cvc4nofp", "z3new", "z3nofp", "cvc4", "z3")
+# Most goals take a fraction of a second with some prover: each is asked briefly before any is for long. Who
+# does not prove a goal takes all its time, so times grow in steps.
+_ROUNDS: tuple[tuple[int | None, tuple[ProverName, ...]], ...] = (
+    (1, ("z3brief", "cvc4nofp", "z3new", "z3nofp", "cvc4")),
+    (3, ("cvc4nofp", "z3new")),
+    (None, ("cvc4nofp", "z3new", "z3nofp", "cvc4", "z3")),
+)
 _LONGEST_RUN = 3600.0
 _LONGEST_DETAIL = 300
 # Why3's answers, by how they begin.
@@ -111,10 +114,12 @@ def prove_module(
 
 
 def _rounds(provers: Iterable[ProverName], seconds: int) -> list[tuple[ProverName, int]]:
+    """Who is asked in which order, for how long: never more than these seconds, nor twice for the same."""
     there = set(provers)
-    first = [(name, min(_SHORT_SECONDS, seconds)) for name in _FIRST if name in there]
-    then = [(name, seconds) for name in _THEN if name in there]
-    return list(dict.fromkeys([*first, *then]))
+    listed = [
+        (name, min(limit or seconds, seconds)) for limit, names in _ROUNDS for name in names if name in there
+    ]
+    return list(dict.fromkeys(listed))
 
 
 def _done(parts: list[_Part] | None) -> bool:

@@ -94,12 +94,13 @@ def defined_functions(frama: Frama) -> list[str]:
 
 
 def prove_function(frama: Frama, function: str, seconds: int, *, hasty: bool = False) -> list[Goal]:
-    """Every goal of one function: first by the quickest prover, what is left by all, at last for longer.
+    """Every goal of one function: first by the quickest provers, what is left by all, at last for longer.
 
-    Searches for contradictions end with their time, so only the first prover makes them. In haste they are
+    Searches for contradictions end with their time, so only the first provers make them. In haste they are
     left out, and nothing is tried a second time.
     """
-    goals = _goals(frama, function, frama.provers[:1], min(seconds, _QUICK_SECONDS), smoke=not hasty)
+    first = _quickest(frama.provers)
+    goals = _goals(frama, function, first, min(seconds, _QUICK_SECONDS), smoke=not hasty)
     for limit in () if hasty else (seconds, _PATIENCE * seconds):
         left = {goal.name for goal in goals if goal.kind == "proof" and goal.verdict in _OPEN}
         if not left:
@@ -110,6 +111,11 @@ def prove_function(frama: Frama, function: str, seconds: int, *, hasty: bool = F
         better = {goal.name: goal for goal in found if goal.name in left}
         goals = [better.get(goal.name, goal) if goal.kind == "proof" else goal for goal in goals]
     return goals
+
+
+def _quickest(provers: Sequence[str]) -> Sequence[str]:
+    """The provers of the first round; where a brief one gives up, the next is asked."""
+    return provers[: 2 if provers[0] == "z3brief" else 1]
 
 
 def _goals(frama: Frama, function: str, provers: Sequence[str], seconds: int, *, smoke: bool) -> list[Goal]:

@@ -23,6 +23,7 @@ VERDICT_WORDS: Mapping[Verdict, str] = {
     "unsupported": "supports nothing that was asked",
     "conforms": "conforms to the specification",
 }
+_OUTSIDE_ALONE = "was asked nothing that the profile specifies"
 ANY_ORDER = "Any order of the sum is allowed; no order gives what was found."
 _LONGEST = 500
 # Addresses and sizes differ from crash to crash.
@@ -60,6 +61,12 @@ class StopOnce:
 def one_line(text: str, most: int = _LONGEST) -> str:
     """A text from anywhere on one line, cut, with nothing in it that a reader's program would obey."""
     return printable(cut(" ".join(text[: 4 * most].split()), most))
+
+
+def verdict_words(report: Report) -> str:
+    """The verdict on a runtime, to follow its name."""
+    alone = report.outside_profile and report.verdict == "conforms"
+    return _OUTSIDE_ALONE if alone else VERDICT_WORDS[report.verdict]
 
 
 def standing(cell: Cell) -> Standing:

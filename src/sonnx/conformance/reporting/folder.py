@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sonnx.conformance.folders import is_free, whole_folder
+from sonnx.conformance.folders import is_free, require_elsewhere, whole_folder
 from sonnx.conformance.reporting.junit import report_junit
 from sonnx.conformance.reporting.page import report_page
 from sonnx.conformance.reporting.reports_json import FORMAT, report_json
@@ -28,16 +28,26 @@ def require_replaceable(path: str | Path) -> Path:
     Raises FileExistsError where something else is there, if only beside an earlier report.
     """
     target = Path(os.path.realpath(path))
-    if not is_free(target) and not (target.is_dir() and _is_report(target)):
+    require_elsewhere(target)
+    if is_free(target):
+        return target
+    if not (target.is_dir() and _is_report(target)):
         raise FileExistsError(f"{path} is there already and is no report; name a new folder")
-    strange = (
-        sorted(each.name for each in target.iterdir() if each.name not in _NAMES) if target.exists() else []
-    )
+    strange = next((str(each.relative_to(target)) for each in _others(target)), "")
     if strange:
-        raise FileExistsError(
-            f"{path} also holds {cut(strange[0], _LONGEST)}, which is no part of a report; name a new folder"
-        )
+        what = cut(strange, _LONGEST)
+        raise FileExistsError(f"{path} also holds {what}, which is no part of a report; name a new folder")
     return target
+
+
+def _others(folder: Path) -> Iterator[Path]:
+    """Files that no report has, and everything else that is neither file nor folder."""
+    for each in sorted(folder.rglob("*")):
+        inside = each.relative_to(folder).parts
+        known = inside[0] in _NAMES if len(inside) == 1 else inside[0] == _EXAMPLES
+        files = each.suffix in (".pb", ".npy") or each.name in ("model.onnx", "model.mlir", "case.json")
+        if each.is_symlink() or not known or (len(inside) > 1 and not each.is_dir() and not files):
+            yield each
 
 
 def _is_report(folder: Path) -> bool:

@@ -67,7 +67,11 @@ def _cases(cell: Cell) -> list[_Case]:
         cases.append(_Case(f"unasked: {cell.unasked} vectors", "skipped", "so many before crashed"))
     if not cell.outside_profile:
         return cases
-    return [_Case(case.name, "skipped" if case.kind else "", _OUTSIDE) for case in cases]
+    # A crash is one wherever it happens.
+    return [
+        case if case.kind == "error" else _Case(case.name, "skipped" if case.kind else "", _OUTSIDE)
+        for case in cases
+    ]
 
 
 def _case(examples: Sequence[tuple[Departure, str]], case: CaseVerdict) -> _Case:

@@ -77,9 +77,8 @@ function head() {
     `seed ${report.seed}`,
     `sonnx ${report.version}`,
   ].filter(Boolean);
-  const verdict = report.verdict === "unsupported" ? "supports nothing that was asked" : WORDS[report.verdict];
   place("head",
-    make("h1", {}, make("span", {}, `${runtime.name} ${runtime.version}`.trim()), badge(report.verdict, verdict)),
+    make("h1", {}, make("span", {}, `${runtime.name} ${runtime.version}`.trim()), badge(report.verdict, report.verdict_text)),
     make("ul", { class: "facts" }, facts.map((fact) => make("li", {}, fact))),
     report.partial ? make("p", { class: "notice" }, `Not everything was asked: ${report.partial}`) : null);
 }

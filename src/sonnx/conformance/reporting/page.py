@@ -9,7 +9,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from sonnx.conformance.reporting.facts import VERDICT_WORDS, one_line, runtime_name
+from sonnx.conformance.reporting.facts import one_line, runtime_name, verdict_words
 from sonnx.conformance.reporting.reports_json import report_document
 from sonnx.conformance.reporting.text import report_text
 from sonnx.conformance.result import VERDICTS, Report
@@ -21,7 +21,7 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 def report_page(report: Report, *, date: str = "") -> str:
     """The whole page; the same report, with the same date, gives the same one."""
     style, script = _own("page.css"), _own("page.js")
-    title = f"{runtime_name(report)} {VERDICT_WORDS[report.verdict]}"
+    title = f"{runtime_name(report)} {verdict_words(report)}"
     return _filled(
         _own("page.html"),
         {

@@ -14,6 +14,7 @@ from sonnx.conformance.reporting.facts import (
     operator_name,
     pointer,
     standing,
+    verdict_words,
 )
 from sonnx.conformance.reporting.snippet import crash_snippet, departure_snippet
 from sonnx.conformance.result import (
@@ -69,6 +70,7 @@ def report_document(report: Report, *, date: str = "") -> dict[str, Any]:
         "sums": report.sums,
         "seed": report.seed,
         "verdict": report.verdict,
+        "verdict_text": verdict_words(report),
         "partial": one_line(report.partial),
         "seconds": round(report.seconds, 3),
         "cases": report.cases,

@@ -7,7 +7,6 @@ from sonnx.conformance.reporting.arrays import array_text
 from sonnx.conformance.reporting.facts import (
     ANY_ORDER,
     TYPES,
-    VERDICT_WORDS,
     Once,
     Standing,
     StopOnce,
@@ -19,6 +18,7 @@ from sonnx.conformance.reporting.facts import (
     runtime_name,
     standing,
     stops_once,
+    verdict_words,
 )
 from sonnx.conformance.result import Cell, Report, Verdict
 from sonnx.model.dtype import DType
@@ -80,7 +80,7 @@ def _painted(text: str, standing: Standing, colours: bool) -> str:
 
 
 def _head(report: Report, colours: bool) -> str:
-    first = _wrapped(f"{runtime_name(report)} {VERDICT_WORDS[report.verdict]}".split(" "), "")
+    first = _wrapped(f"{runtime_name(report)} {verdict_words(report)}".split(" "), "")
     told = "".join(f", {one_line(f'{name}={value}', 200)}" for name, value in report.options.items())
     about = f"asked as {one_line(report.asked, 200)}{told}; sums {report.sums}; seed {report.seed}"
     lines = _wrapped(f"{about}; sonnx {report.sonnx}".split(" "), "")
@@ -214,12 +214,18 @@ def _unsupported(cells: Sequence[Cell]) -> list[str]:
 
 def _outside(cells: Sequence[Cell], colours: bool) -> str:
     """What the profile does not specify: told, and not counted."""
-    parts = ["outside the profile, asked as ONNX's Cast, and not counted:", "", _matrix(cells, colours), ""]
+    parts = [
+        "outside the profile, asked as ONNX's Cast: results are not counted, crashes are",
+        "",
+        _matrix(cells, colours),
+        "",
+    ]
     for once in departures_once(cells):
         departure = once.departure
         text = f"{one_line(departure.clause)} [{one_line(departure.identifier)}]"
         found = f"{one_line(departure.difference.expected)}, found {one_line(departure.difference.found)};"
         parts += _wrapped([text, f"specified {found}", ", ".join(once.types)], "  ")
+    parts += [_crash(once, colours) for once in stops_once(cells, "crashes")]
     return "\n".join(parts).rstrip("\n")
 
 

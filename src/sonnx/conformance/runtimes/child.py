@@ -49,6 +49,7 @@ class Child:
     def __init__(
         self,
         runtime: str,
+        /,
         *,
         memory: int | None = DEFAULT_MEMORY,
         start_seconds: float = _START,

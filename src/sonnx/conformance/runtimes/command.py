@@ -12,13 +12,14 @@ from typing import Any
 from google.protobuf.message import DecodeError
 from onnx import TensorProto
 
-from sonnx.conformance.runtimes.answer import last_lines
+from sonnx.conformance.runtimes.answer import last_lines, shown
 from sonnx.conformance.runtimes.question import NEWEST_OPSET, Question, model_bytes, require_opset
 from sonnx.conformance.runtimes.runtime import LateError, ProgramError, UnavailableError
 from sonnx.load.files import open_plain
 from sonnx.load.limits import Budget, Limits
 from sonnx.load.tensors import constant_of, write_tensor
 from sonnx.model.graph import Constant
+from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, describe
 
 _PLACES = ("model", "inputs", "outputs")
@@ -124,7 +125,7 @@ def tensor_bytes(name: str, array: Array) -> bytes:
 
 
 def read_outputs(folder: Path) -> Iterator[Any]:
-    """What a program has written: arrays, or the types of what is none that is known."""
+    """What a program has written: arrays, or a description of what is none that is known."""
     budget = Budget(Limits(tensor_bytes=_MOST_BYTES))
     for number in range(_MOST_OUTPUTS):
         path = folder / f"output_{number}.pb"
@@ -139,8 +140,12 @@ def read_outputs(folder: Path) -> Iterator[Any]:
         try:
             proto.ParseFromString(content)
         except (DecodeError, RuntimeError, ValueError):
-            raise ValueError(f"{path.name} is no TensorProto") from None
+            yield TensorType(None, None, foreign="no TensorProto")
+            continue
         tensor = constant_of(proto, folder, budget)
         if tensor.problem:
-            raise ValueError(f"{path.name}: {tensor.problem}")
+            yield TensorType(
+                None, None, foreign=shown(f"TensorProto that cannot be read: {tensor.problem}", 200)
+            )
+            continue
         yield tensor.type if tensor.data is None else tensor.data

@@ -33,7 +33,7 @@ class LateError(Exception):
 
 
 class Worker:
-    """A process that asks a runtime; nothing of it is left when it has ended."""
+    """A process that asks a runtime; it and its process group are gone when it has ended."""
 
     def __init__(self, told: Mapping[str, Any], folder: str) -> None:
         """Start it; `folder` is for its temporary files."""

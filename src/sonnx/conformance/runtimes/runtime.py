@@ -77,7 +77,7 @@ _KNOWN: Mapping[str, _Known] = {
 NAMES = tuple(_KNOWN)
 
 
-def named(text: str, **options: Any) -> Callable[[], Runtime]:
+def named(text: str, /, **options: Any) -> Callable[[], Runtime]:
     """Find a runtime: one of `NAMES`, or `module:attribute`; calling what is answered makes it.
 
     The attribute is a backend in the sense of ONNX (it has `prepare`), a runtime, or what makes one of the

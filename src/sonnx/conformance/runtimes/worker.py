@@ -7,7 +7,7 @@ import re
 import resource
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -42,9 +42,11 @@ def answer_to(runtime: Runtime, question: Question) -> Answer:
     try:
         if not runtime.supports(question):
             return Answer("unsupported")
+        given = runtime.run(question)
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes):
+            return Answer("outputs", (_output(given),))
         # One more than can be sent shows that there are too many, and some lists have no end.
-        listed = islice(runtime.run(question), MOST_TENSORS + 1)
-        return Answer("outputs", tuple(map(_output, listed)))
+        return Answer("outputs", tuple(map(_output, islice(given, MOST_TENSORS + 1))))
     except MemoryError as error:
         return Answer("too large", message=_message(error))
     except LateError as error:
