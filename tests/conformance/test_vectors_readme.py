@@ -299,10 +299,21 @@ def test_table_program_and_enclosure_say_the_same(judge: ModuleType, tree: Path)
         special = np.full(found.shape, SPECIAL[code & 3])
         exact = np.array([Fraction(1)] * len(found), object)
         above, below = (np.full(found.shape, bool(code & bit)) for bit in (4, 8))
-        enclosure = Enclosure(special, exact, np.full(found.shape, 0.5), above, below)
+        enclosure = Enclosure(special, exact, np.full(found.shape, 0.5), above, below, ~above & above)
         between = number == "from low to high"
         expected = [False, between, between, False, *(text == "yes" for text in others)]
         assert enclosure.holds(found).tolist() == expected
         low, high, codes = interval(enclosure)
         assert set(codes.tolist()) == {code}
         assert (~judge.outside(found, low, high, codes)).tolist() == expected
+
+
+def test_program_and_enclosure_say_the_same_of_zeros(judge: ModuleType) -> None:
+    found = np.array([0.0, -0.0, 0.0, -0.0, 1.0])
+    exact = np.array([Fraction(0)] * len(found), object)
+    no, positive = np.zeros(5, bool), np.array([True, True, False, False, True])
+    enclosure = Enclosure(np.zeros(5), exact, np.ones(5), no, no, positive)
+    low, high, codes = interval(enclosure)
+    assert codes.tolist() == [16, 16, 0, 0, 16]
+    assert enclosure.holds(found).tolist() == [True, False, True, True, True]
+    assert (~judge.outside(found, low, high, codes)).tolist() == [True, False, True, True, True]

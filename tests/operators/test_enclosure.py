@@ -275,7 +275,7 @@ def test_comparing_doubles_first_changes_no_verdict() -> None:
     exact[:] = [middle for middle in MIDDLES for _ in BOUNDS]
     bound = np.array(BOUNDS * len(MIDDLES))
     nothing = np.zeros(exact.shape, bool)
-    enclosure = Enclosure(np.zeros(exact.shape), exact, bound, nothing, nothing)
+    enclosure = Enclosure(np.zeros(exact.shape), exact, bound, nothing, nothing, nothing)
     largest = Fraction(np.finfo(np.float64).max)
     seen = set()
     for sign in (-1, 1):
@@ -302,7 +302,63 @@ def test_certain_verdicts_ask_no_fractions() -> None:
     exact = np.empty(2, object)
     exact[:] = [Silent(1, 3), Silent(10**9)]
     nothing = np.zeros(2, bool)
-    enclosure = Enclosure(np.zeros(2), exact, np.array([1e-9, 2.0]), nothing, nothing)
+    enclosure = Enclosure(np.zeros(2), exact, np.array([1e-9, 2.0]), nothing, nothing, nothing)
     assert enclosure.holds(np.array([1 / 3, 1e9 + 3])).tolist() == [True, False]
     with pytest.raises(AssertionError):
         enclosure.holds(np.array([1 / 3, 1e9 + 2]))
+
+
+ZEROS: dict[str, tuple[list[float], list[float], float | None, bool, bool]] = {
+    # factors, factors, bias; whether +0 and -0 are right
+    "what cancels": ([1, 1], [1, -1], None, True, False),
+    "what cancels with the bias": ([1], [1], -1, True, False),
+    "products of both signs": ([0, 0], [1, -1], None, True, False),
+    "a bias of +0": ([-0.0, -0.0], [1, 1], 0.0, True, False),
+    # Who begins with 0, and adds the bias last, is right as well.
+    "nothing but -0": ([-0.0, 0.0], [1, -1], -0.0, True, True),
+    "nothing but -0, without a bias": ([-0.0], [1], None, True, True),
+    "a product that underflows": ([-(2.0**-149)], [0.25], None, True, True),
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_a_zero_has_the_sign_that_some_order_gives_it(name: str) -> None:
+    x, w, bias, plus, minus = ZEROS[name]
+    enclosure = enclosed(x, w, bias)
+    assert (inside(enclosure, 0.0), inside(enclosure, -0.0)) == (plus, minus)
+
+
+def test_a_zero_of_the_padding_has_the_sign_of_its_weight() -> None:
+    X, W = np.full((1, 1, 1, 1), -0.0, F), np.array([-1, 1], F).reshape(1, 1, 1, 2)
+    enclosure = convolution_enclosure(X, W, None, (ONE[0], Axis(2, 1, 1, 1, 0)), 1)
+    # +0 times -1 and -0 times 1: both are -0.
+    assert enclosure.holds(np.full((1, 1, 1, 1), -0.0, F)).all()
+    other = convolution_enclosure(X, -W, None, (ONE[0], Axis(2, 1, 1, 1, 0)), 1)
+    assert not other.holds(np.full((1, 1, 1, 1), -0.0, F)).any()
+
+
+@pytest.mark.parametrize(
+    ("kind", "x", "w", "bias"),
+    [
+        (F, [3, 5, 7], [11, 13, 17], 1),
+        (np.float64, [3, 5, 7], [11, 13, 17], None),
+        # Multiples of one power of two, not whole, and of the least number that there is.
+        (F, [0.75, 2.0**-20], [2.0**-10, 2.0**-2], 2.0**-24),
+        (F, [2.0**-149, 3 * 2.0**-149], [1, 1], None),
+        (np.float64, [2.0**-1074, 2.0**-1070], [1, 3], 2.0**-1074),
+        (np.float16, [3, 5], [7, 11], 1),
+    ],
+)
+def test_what_no_order_rounds_has_one_result(kind: Any, x: Any, w: Any, bias: float | None) -> None:
+    enclosure = enclosed(x, w, bias, kind)
+    exact = kind(sum(a * b for a, b in zip(x, w, strict=True)) + (bias or 0))
+    assert inside(enclosure, exact, kind)
+    for other in (np.inf, -np.inf):
+        assert not inside(enclosure, np.nextafter(exact, kind(other)), kind)
+
+
+def test_what_some_order_rounds_has_more_than_one_result() -> None:
+    # The third term is half a step of the sum of the others: in one order it is lost, in another it is not.
+    enclosure = enclosed([1, 2.0**-24, 2.0**-24], [1, 1, 1])
+    assert inside(enclosure, 1.0)
+    assert inside(enclosure, 1 + 2.0**-23)

@@ -1,7 +1,9 @@
 """Tiny emitted projects for tests, and Frama-C set up on one of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,12 +15,16 @@ from tests.emit.support import Author, files_of
 from sonnx.prove import wp
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.projects import driver_files
+from sonnx.prove.running import Ran
 from sonnx.prove.tools import ALL_TOOLS, ToolsMissingError, find_tools
+
+# Asking tools for their versions takes a while.
+_tools = cache(partial(find_tools, ALL_TOOLS))
 
 
 def _missing() -> str:
     try:
-        find_tools(ALL_TOOLS)
+        _tools()
     except ToolsMissingError as error:
         return str(error)
     return ""
@@ -59,10 +65,21 @@ def changed(sources: Mapping[str, str], old: str, new: str) -> dict[str, str]:
     return {**sources, "model.c": sources["model.c"].replace(old, new)}
 
 
+@dataclass(frozen=True)
+class Asked(wp.Frama):
+    """Frama-C, asked for the goals of some properties alone, such as `@ensures`; of all without any."""
+
+    properties: str = ""
+
+    def run(self, options: Sequence[str | Path], seconds: float = 600.0) -> Ran:
+        chosen = ["-wp-prop", self.properties] if self.properties and "-wp" in options else []
+        return super().run([*chosen, *options], seconds)
+
+
 @contextmanager
-def frama_on(sources: Mapping[str, str]) -> Iterator[wp.Frama]:
+def frama_on(sources: Mapping[str, str], properties: str = "") -> Iterator[wp.Frama]:
     """Frama-C in a folder with these sources."""
-    tools = find_tools(ALL_TOOLS)
+    tools = _tools()
     assert tools.frama_c is not None
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -71,4 +88,4 @@ def frama_on(sources: Mapping[str, str]) -> Iterator[wp.Frama]:
             (folder / file).write_text(text, encoding="utf-8")
         provers = [each for each in ("z3brief", "cvc4nofp", "z3new") if each in configuration.provers]
         environment = wp.program_environment(configuration.environment)
-        yield wp.Frama(tools.frama_c.path, folder, environment, provers, "tiny")
+        yield Asked(tools.frama_c.path, folder, environment, provers, "tiny", properties)

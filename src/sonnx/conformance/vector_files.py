@@ -17,9 +17,9 @@ from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.enclosure import Enclosure
 
 # What `special` says of an element: a number, a NaN or an infinity. Where a sum may overflow upwards, 4 is
-# added, and 8 where it may downwards.
+# added, and 8 where it may downwards; 16 where a zero must be +0.
 NUMBER, NAN, INFINITY, MINUS_INFINITY = range(4)
-ABOVE, BELOW = 4, 8
+ABOVE, BELOW, POSITIVE = 4, 8, 16
 
 # How an .npy file begins: its mark and version 1.0. Its head is filled up to such a multiple of bytes.
 _MARK = b"\x93NUMPY\x01\x00"
@@ -111,4 +111,5 @@ def _codes(enclosure: Enclosure) -> Array:
         codes[mask] = code
     codes[enclosure.above] += ABOVE
     codes[enclosure.below] += BELOW
+    codes[enclosure.positive & (codes & 3 == NUMBER)] += POSITIVE
     return codes

@@ -51,6 +51,7 @@ def outside(found: Any, low: Any, high: Any, special: Any) -> Any:
     above, below = (special & 4 > 0) | (kind == 2), (special & 8 > 0) | (kind == 3)
     nan = (kind == 1) | (above & below)
     number = (kind == 0) & (low <= value) & (value <= high)
+    number &= ~((special & 16 > 0) & (value == 0) & np.signbit(value))
     infinite = np.where(value > 0, above & (kind != 3), below & (kind != 2)) & (kind != 1)
     return ~np.where(np.isnan(value), nan, np.where(np.isfinite(value), number, infinite))
 

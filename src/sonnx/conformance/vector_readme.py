@@ -71,7 +71,7 @@ an order of their own is held to the enclosure, in three more files of each outp
 
 - `output_i_special.npy`, as `uint8`: 0 where the result is a number, 1 where it is a NaN, 2 where it is
   +infinity, 3 where it is -infinity; 4 more where a partial sum may overflow to +infinity, and 8 more where
-  one may to -infinity;
+  one may to -infinity; 16 more where a zero must be +0;
 - `output_i_low.npy` and `output_i_high.npy`, as doubles: the least and the greatest double that may come. All
   floats here are doubles, so nothing is lost by comparing with them. Both ends are infinite where nothing can
   be told, and one where no finite number can come.
@@ -90,7 +90,7 @@ So a result is right:
 | 10, 14 | no | yes | no | yes |
 | 12 | from low to high | yes | yes | yes |
 
-Zeros of either sign are equal there. A runtime has one order of summation, which must not depend on whether
+With 16 more the same, but -0 is not right; else zeros of either sign are equal. A runtime has one order of summation, which must not depend on whether
 an operand is a constant: a case and its `twin` give the same bits.
 
 ## A program that judges a runtime

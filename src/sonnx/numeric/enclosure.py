@@ -17,7 +17,7 @@ class Enclosure:
     `exact` is the sum over the reals, without what is not finite; a result may lie `bound` away from it.
     Where `above` is set, a partial sum may leave the range of the type upwards, so that +∞ may come instead;
     where `below` is set, downwards, so that -∞ may. A NaN takes infinities of both signs, of which one may
-    be decided.
+    be decided. Where `positive` is set, a zero is +0, in whatever order it came about.
     """
 
     special: Array
@@ -25,6 +25,7 @@ class Enclosure:
     bound: Array
     above: Array
     below: Array
+    positive: Array
 
     def holds(self, result: Array) -> Array:
         """Tell for each element whether a result of floats, of the same shape, lies inside."""
@@ -35,7 +36,8 @@ class Enclosure:
         wanted = np.isnan(self.special) | (above & below)
         infinite = np.where(values > 0, above, below) & (number | (values == self.special))
         other = np.where(np.isnan(values), wanted, infinite)
-        return np.asarray(np.where(np.isfinite(values), number & self._near(values, number), other))
+        finite = number & self._near(values, number) & ~(self.positive & (values == 0) & np.signbit(values))
+        return np.asarray(np.where(np.isfinite(values), finite, other))
 
     def _near(self, values: Array, number: Array) -> Array:
         """Where a finite number among `number` is near enough: in doubles where that is certain."""

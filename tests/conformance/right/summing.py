@@ -133,7 +133,9 @@ def exact(problem: Problem, terms: Sequence[Term]) -> Array:
     for place in zip(*np.nonzero(finite), strict=True):
         factors = zip(x[(slice(None), *place)].tolist(), w[(slice(None), *place)].tolist(), strict=True)
         value = _sum_of_products([(float(start[place]), 1.0), *factors])
-        raw[place] = encoded(value, form) if value else raw[place] & form.sign
+        # A plain sum that overflows says nothing of a zero; what cancels is +0.
+        zero = raw[place] & form.sign if total[place] == 0 else 0
+        raw[place] = encoded(value, form) if value else zero
     return total
 
 

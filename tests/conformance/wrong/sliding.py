@@ -253,6 +253,20 @@ def _scaled(by: float) -> Fold:
     return fold
 
 
+def _negative_zeros(problem: Problem, terms: Sequence[Term]) -> Array:
+    """Every zero becomes -0."""
+    found = separate(problem, terms)
+    return np.where(found == 0, -np.abs(found), found)
+
+
+def _a_step_up(problem: Problem, terms: Sequence[Term]) -> Array:
+    """Whole numbers and others, but no zeros, are one step too large."""
+    found = separate(problem, terms)
+    return np.where(
+        (found != 0) & (np.abs(found) < 1e30), np.nextafter(found, found.dtype.type(np.inf)), found
+    )
+
+
 def _in_own_type(problem: Problem, terms: Sequence[Term]) -> Array:
     """Products and sums of narrow numbers are rounded one by one."""
     kind = problem.X.dtype
@@ -386,6 +400,8 @@ def _constants_otherwise(question: Question) -> Sequence[Array]:
 
 _ORDER, _IEEE = "D-CONV-6", "D-ALL-4"
 _SUMS = (
+    _conv("zeros are all negative", _TAP, _summed(_negative_zeros), F32, F64),
+    _conv("results are a step too large", _TAP, _summed(_a_step_up), F32, F64),
     _conv("results are too large by 2^-12 of them", _TAP, _summed(_scaled(1 + 2.0**-12)), F32, F64),
     _conv("results are too large by 2^-6 of them", _TAP, _summed(_scaled(1 + 2.0**-6)), F16),
     _conv("results are one step too large", _TAP, _after(damage.one_step_larger), F32, F64),

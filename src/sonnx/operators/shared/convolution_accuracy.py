@@ -128,6 +128,12 @@ def convolution_enclosure(X: Array, W: Array, B: Array | None, axes: Sequence[Ax
     roundings make nothing positive of a sum below 0. So +∞ comes of finite terms only where the positive
     ones alone are too large, or where the rounding to a narrow type makes it; likewise -∞. A NaN takes one
     of each. A fused step meets at most one infinity, its product being finite.
+
+    Where all terms are multiples of one power of two, so are their sums; while these are small enough for
+    the accumulator, no order rounds anything, and there is one result (`_unrounded`).
+
+    Zeros: what cancels is +0, and so is +0 with a zero of either sign. So a sum is -0 only where all its
+    terms are, unless a product underflows, or the rounding to a narrow type.
     """
     dtype = held_type(X)
     with np.errstate(all="ignore"):
@@ -137,9 +143,75 @@ def convolution_enclosure(X: Array, W: Array, B: Array | None, axes: Sequence[Ax
         special = wide.of(_signs).result()
         sums = wide.of(_finite)
         bound, fits = _bound(sums, "any")
+        unit = _unit(sums)
+        unrounded = _unrounded(sums, unit)
+        bound = np.where(unrounded, _narrowed(sums), bound)
+        positive = _kept(sums, unit) & ~_minus_zeros(sums)
+        if dtype in _NARROW:
+            positive &= unrounded
         above, below = (mask & ~fits for mask in _overflows(sums, bound, fits))
-    return Enclosure(np.where(np.isfinite(special), 0.0, special), sums.exact(), bound, above, below)
+    special = np.where(np.isfinite(special), 0.0, special)
+    exact = sums.exact()
+    if dtype in _NARROW:  # what is no zero may be rounded to one of its sign
+        positive &= np.asarray(exact == 0, bool)
+    return Enclosure(special, exact, bound, above, below, positive)
 
+
+def _unit(sums: Sum) -> float:
+    """The exponent of a power of two of which all terms are multiples; infinite where all are 0."""
+    factors = _lowest(sums.X) + _lowest(sums.W)
+    return factors if sums.B is None else min(factors, _lowest(sums.B))
+
+
+def _lowest(operand: Array) -> float:
+    """The exponent of the lowest bit that any element has."""
+    fraction, exponent = np.frexp(operand[operand != 0])
+    if not len(exponent):
+        return np.inf
+    whole = np.abs(fraction * 2.0**53).astype(np.int64)  # exact: 53 bits are all that a double has
+    lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1
+    return float(np.min(exponent - 53 + lowest))
+
+
+def _kept(sums: Sum, unit: float) -> bool:
+    """Tell whether no product underflows: the least number of the accumulator divides all terms."""
+    return unit >= float(np.log2(float(FORMATS[ACCUMULATOR[sums.dtype]].smallest)))
+
+
+def _unrounded(sums: Sum, unit: float) -> Array:
+    """Where all partial sums, in every order, are numbers of the accumulator."""
+    form = FORMATS[ACCUMULATOR[sums.dtype]]
+    sizes = sums.magnitude(np.ones(sums.terms), 1.0)
+    most = np.inf if unit == np.inf else float(np.ldexp(1.0, int(unit) + form.precision))
+    return np.asarray(_kept(sums, unit) & (sizes <= most) & (sizes <= float(form.largest)))
+
+
+def _narrowed(sums: Sum) -> Array:
+    """How far the one result may lie from the exact sum, which only a narrow type rounds."""
+    none = np.zeros_like(sums.result())
+    return _last_rounding(sums, none)[0] if sums.dtype in _NARROW else none
+
+
+def _minus_zeros(sums: Sum) -> Array:
+    """Where all terms of a sum are -0.
+
+    A product is -0 where a factor is 0 and their signs differ. Such pairs are counted by convolving truth
+    values; what was inserted for padding is 0 among these as among the operands, so it counts as +0.
+    """
+    x, w = np.signbit(sums.X), np.signbit(sums.W)
+    some_x, some_w = sums.X != 0, sums.W != 0
+
+    def pairs(left: Array, right: Array) -> Array:
+        return sums.convolve(left * 1.0, right * 1.0, np.zeros(len(sums.W)), DType.DOUBLE)
+
+    negative = np.count_nonzero(w.reshape(len(w), -1), axis=1).reshape(-1, *(1,) * (sums.X.ndim - 2))
+    differ = pairs(x, ~w) + negative - pairs(x, w)
+    nonzero = pairs(x & some_x, ~w & some_w) + pairs(~x & some_x, w & some_w)
+    found = np.asarray(differ - nonzero == sums.terms)
+    if sums.B is None:
+        return found
+    bias = (sums.B == 0) & np.signbit(sums.B)
+    return np.asarray(found & bias.reshape(-1, *(1,) * (sums.X.ndim - 2)))
 
 def _doubles(operand: Array) -> Array:
     return operand.astype(np.float64)
