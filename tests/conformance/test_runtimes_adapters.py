@@ -404,11 +404,12 @@ def test_what_a_program_has_written_is_read_with_care(tmp_path: Path) -> None:
     assert str(foreign) == "float8e4m3fn[2]"
     assert same_bits(known, np.array(1, F))
     first.write_bytes(b"rubbish")
-    with pytest.raises(ValueError, match=r"output_0\.pb is no TensorProto"):
-        list(read_outputs(tmp_path))
+    unread, _ = read_outputs(tmp_path)
+    assert str(unread).startswith("no TensorProto")
     onnx.save_tensor(onnx.TensorProto(data_type=1, dims=[3], raw_data=b"1234"), first)
-    with pytest.raises(ValueError, match=r"output_0\.pb: its type and shape need 12 bytes"):
-        list(read_outputs(tmp_path))
+    unread, same = read_outputs(tmp_path)
+    assert str(unread).startswith("TensorProto that cannot be read: its type and shape need 12 bytes")
+    assert same_bits(same, np.array(1, F))
     first.unlink()
     assert list(read_outputs(tmp_path)) == []
     os.mkfifo(first)

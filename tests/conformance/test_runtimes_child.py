@@ -118,7 +118,7 @@ HARMLESS: dict[str, tuple[str, list[str]]] = {
     "objects": ("outputs", ["NumPy object[2]"]),
     "a list": ("outputs", ["Python list"]),
     "float8": ("outputs", ["NumPy float8_e4m3fn[3]"]),
-    "nothing at all": ("refused", []),
+    "nothing at all": ("outputs", ["absent"]),
     "raise what cannot be printed": ("refused", []),
 }
 

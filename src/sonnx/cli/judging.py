@@ -68,6 +68,8 @@ def told(pairs: Sequence[str]) -> dict[str, Any]:
 def conformance_asked(options: ConformanceOptions) -> int:
     """Judge a runtime, print the summary and write the report."""
     end_with_signals()
+    if ":" in options.runtime and "" not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))  # where somebody who names a module of theirs has it
     try:
         chosen = units(options.operators, options.types)
         if options.report is not None:

@@ -124,7 +124,8 @@ class Cell:
 class Report:
     """What became of a runtime; `asked` is how it was named, `seconds` how long everything took.
 
-    `takes_models` says that it is given ONNX models, `partial` why not everything was asked.
+    `takes_models` says that it is given ONNX models, `partial` why not everything was asked; `settings` and
+    `environment` say how much was asked, on what and with what.
     """
 
     runtime: str
@@ -138,6 +139,8 @@ class Report:
     seconds: float = 0.0
     partial: str = ""
     takes_models: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> Mapping[Verdict, int]:

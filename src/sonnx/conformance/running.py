@@ -1,13 +1,16 @@
 """A whole campaign: every operator and type that was asked for, spread over whoever can work."""
 
+import platform
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
+from typing import Any
 
 from sonnx import __version__
 from sonnx.conformance.cells import Plan, judged_cell
 from sonnx.conformance.result import Cell, Report
 from sonnx.conformance.runtimes.child import Child
+from sonnx.conformance.runtimes.runtime import version_of
 from sonnx.conformance.spreading import HERE, Spread
 from sonnx.conformance.subjects import Unit
 from sonnx.model.dtype import DType
@@ -25,13 +28,14 @@ def judged(plan: Plan, chosen: Sequence[Unit], spread: Spread = HERE, watch: Wat
     SpreadError where the work could not be done.
     """
     began = monotonic()
-    cells: list[Cell] = []
+    cells: dict[int, Cell] = {}
     partial = ""
     try:
         # Whoever misspelt something hears it before anything is spread.
         name, version, models = _child(plan).name, _child(plan).version, _child(plan).takes_models
-        for cell in spread(judge_unit, [(plan, operator, dtype) for operator, dtype in chosen]):
-            cells.append(cell)
+        work = [(plan, operator, dtype) for operator, dtype in chosen]
+        for number, cell in spread.as_done(judge_unit, work):
+            cells[number] = cell
             if watch is not None:
                 watch(len(cells), len(chosen), cell)
     except KeyboardInterrupt:
@@ -48,10 +52,12 @@ def judged(plan: Plan, chosen: Sequence[Unit], spread: Spread = HERE, watch: Wat
         plan.sums,
         plan.seed,
         __version__,
-        tuple(cells),
+        tuple(cell for _, cell in sorted(cells.items())),
         monotonic() - began,
         partial,
         models,
+        _settings(plan),
+        _environment(),
     )
 
 
@@ -77,3 +83,19 @@ def close_mine() -> None:
     _MINE.child = None
     if kept is not None:
         kept[1].close()
+
+
+def _settings(plan: Plan) -> Mapping[str, Any]:
+    """What decides how much is asked, and what an answer may take."""
+    names = ("examples", "seconds", "timeout", "memory")
+    return {name: getattr(plan, name) for name in names}
+
+
+def _environment() -> Mapping[str, str]:
+    """On what and with what all this was found."""
+    packages = {name: version_of(name) for name in ("numpy", "onnx", "ml_dtypes", "hypothesis")}
+    return {
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "python": platform.python_version(),
+        **{name: version for name, version in packages.items() if version},
+    }

@@ -1,8 +1,8 @@
-"""Spreads work over processes or machines; results come in the order of the work, whoever does it."""
+"""Spreads work over processes or machines; what comes of it does not tell who has done it."""
 
 import multiprocessing
 import signal
-from collections import deque
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,13 +18,16 @@ _TRIES = 3
 # So many pieces of work for every worker are handed out ahead; what comes back is held no longer than needed.
 _AHEAD = 4
 _CONNECT = "10s"
+_WORKERS = 10.0
+_LOOK = 0.02
 
 
 class SpreadError(Exception):
     """Work could not be done elsewhere; the text says why, and what to do."""
 
 
-Run = Callable[[Callable[..., Any], _Arguments], Iterator[Any]]
+# A function, the arguments of each call, and whether results are wanted in their order → results by number.
+Run = Callable[[Callable[..., Any], _Arguments, bool], Iterator[tuple[int, Any]]]
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,17 @@ class Spread:
 
     def __call__(self, function: Callable[..., T], arguments: _Arguments) -> Iterator[T]:
         """The results in the order of the arguments."""
-        yield from self.run(function, arguments)
+        for _, result in self.run(function, arguments, True):
+            yield result
+
+    def as_done(self, function: Callable[..., T], arguments: _Arguments) -> Iterator[tuple[int, T]]:
+        """The results as they come, with the numbers of their arguments."""
+        yield from self.run(function, arguments, False)
 
 
-def _one_by_one(function: Callable[..., Any], arguments: _Arguments) -> Iterator[Any]:
-    for each in arguments:
-        yield function(*each)
+def _one_by_one(function: Callable[..., Any], arguments: _Arguments, _: bool) -> Iterator[tuple[int, Any]]:
+    for number, each in enumerate(arguments):
+        yield number, function(*each)
 
 
 # In this process, one after the other.
@@ -51,15 +59,16 @@ HERE = Spread(1, _one_by_one)
 def over_processes(jobs: int) -> Spread:
     """Over so many processes of this machine; one that is lost is replaced, and its work done again."""
 
-    def run(function: Callable[..., Any], arguments: _Arguments) -> Iterator[Any]:
-        waiting = deque(arguments)
+    def run(function: Callable[..., Any], arguments: _Arguments, ordered: bool) -> Iterator[tuple[int, Any]]:
+        waiting = dict(enumerate(arguments))
         losses = 0
         while waiting:
+            numbers = list(waiting)
             try:
-                for result in _pooled(jobs, function, tuple(waiting)):
-                    waiting.popleft()
+                for place, result in _pooled(jobs, function, list(waiting.values()), ordered):
+                    del waiting[numbers[place]]
                     losses = 0
-                    yield result
+                    yield numbers[place], result
             except BrokenProcessPool:
                 losses += 1
                 if losses == _TRIES:
@@ -70,14 +79,16 @@ def over_processes(jobs: int) -> Spread:
     return HERE if jobs == 1 else Spread(jobs, run)
 
 
-def _pooled(jobs: int, function: Callable[..., T], arguments: _Arguments) -> Iterator[T]:
+def _pooled(
+    jobs: int, function: Callable[..., Any], arguments: _Arguments, ordered: bool
+) -> Iterator[tuple[int, Any]]:
     before = set(multiprocessing.active_children())
     # A process that is forked would hold what threads of this one hold at that moment.
     pool = ProcessPoolExecutor(
         min(jobs, len(arguments)), multiprocessing.get_context("spawn"), _deaf_to_interrupts
     )
     try:
-        yield from _in_order(lambda each: pool.submit(function, *each), arguments, jobs * _AHEAD)
+        yield from _results(lambda each: pool.submit(function, *each), arguments, jobs * _AHEAD, ordered)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:
@@ -91,29 +102,43 @@ def _deaf_to_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _in_order(submit: Callable[[tuple[Any, ...]], Any], arguments: _Arguments, ahead: int) -> Iterator[Any]:
-    futures: deque[Any] = deque()
-    for each in arguments:
-        futures.append(submit(each))
-        if len(futures) >= ahead:
-            yield futures.popleft().result()
-    while futures:
-        yield futures.popleft().result()
+def _results(
+    submit: Callable[[tuple[Any, ...]], Any], arguments: _Arguments, ahead: int, ordered: bool
+) -> Iterator[tuple[int, Any]]:
+    """What comes back, as it does, or in the order of the arguments and never far ahead of it."""
+    futures: dict[int, Any] = {}
+    held: dict[int, Any] = {}
+    begun = given = 0
+    while given < len(arguments):
+        while begun < len(arguments) and (begun - given if ordered else len(futures)) < ahead:
+            futures[begun] = submit(arguments[begun])
+            begun += 1
+        done = [number for number, future in futures.items() if future.done()]
+        held |= {number: futures.pop(number).result() for number in done}
+        ready = [given] if ordered and given in held else [] if ordered else list(held)
+        if not done and not ready:
+            time.sleep(_LOOK)
+        for number in ready:
+            given += 1
+            yield number, held.pop(number)
 
 
 def over_dask(address: str) -> Spread:
     """Over the workers of a Dask cluster, by the address of its scheduler, such as `tcp://host:8786`.
 
     Work of a worker that is lost is done by another one. Raises UnavailableError where Dask is not installed,
-    SpreadError where there is no such cluster, or nobody in it.
+    SpreadError where there is no such cluster, or nobody in it for a while.
     """
     distributed = needed("distributed", "sonnx[dask]")
 
-    def run(function: Callable[..., Any], arguments: _Arguments) -> Iterator[Any]:
+    def run(function: Callable[..., Any], arguments: _Arguments, ordered: bool) -> Iterator[tuple[int, Any]]:
         with _client(distributed, address) as client:
             try:
-                yield from _in_order(
-                    lambda each: client.submit(function, *each, pure=False), arguments, width * _AHEAD
+                yield from _results(
+                    lambda each: client.submit(function, *each, pure=False),
+                    arguments,
+                    width * _AHEAD,
+                    ordered,
                 )
             except (UnavailableError, GeneratorExit, KeyboardInterrupt):
                 raise
@@ -124,7 +149,9 @@ def over_dask(address: str) -> Spread:
                 ) from None
 
     with _client(distributed, address) as client:
-        width = sum(client.nthreads().values())
+        until = time.monotonic() + _WORKERS
+        while not (width := sum(client.nthreads().values())) and time.monotonic() < until:
+            time.sleep(_LOOK)
     if not width:
         raise SpreadError(
             f"the Dask cluster at {address} has no workers; start some with: dask worker {address}"

@@ -133,6 +133,14 @@ def subject_named(identifier: str) -> Subject:
     return _BY_IDENTIFIER[identifier]
 
 
+# Types as others and the report's matrix write them.
+_ALIASES = {
+    **{"float32": "float", "f32": "float", "float64": "double", "f64": "double", "f16": "float16"},
+    **{"bf16": "bfloat16", "c64": "complex64", "c128": "complex128", "str": "string", "pred": "bool"},
+    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"s{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+}
 _BY_IDENTIFIER = {subject.identifier: subject for subject in SUBJECTS}
 
 
@@ -148,12 +156,12 @@ def units(operators: Sequence[str] = (), types: Sequence[str] = ()) -> tuple[Uni
     wanted = [by_name.get(name.lower()) for name in operators]
     all_types = dict.fromkeys(str(dtype) for subject in SUBJECTS for dtype in subject.types)
     unknown = [name for name, found in zip(operators, wanted, strict=True) if found is None]
-    strange = [name for name in types if name.lower() not in all_types]
+    strange = [name for name in types if _ALIASES.get(name.lower(), name.lower()) not in all_types]
     problems = [f"no operator {', '.join(unknown)}; there are {', '.join(known)}"] if unknown else []
     problems += [f"no type {', '.join(strange)}; there are {', '.join(all_types)}"] if strange else []
     if problems:
         raise ValueError("; ".join(problems))
-    chosen = {name.lower() for name in types} or set(all_types)
+    chosen = {_ALIASES.get(name.lower(), name.lower()) for name in types} or set(all_types)
     found = tuple(
         (subject.identifier, dtype)
         for subject in SUBJECTS

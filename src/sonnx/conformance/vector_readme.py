@@ -90,8 +90,8 @@ So a result is right:
 | 10, 14 | no | yes | no | yes |
 | 12 | from low to high | yes | yes | yes |
 
-With 16 more the same, but -0 is not right; else zeros of either sign are equal. A runtime has one order of summation, which must not depend on whether
-an operand is a constant: a case and its `twin` give the same bits.
+With 16 more the same, but -0 is not right; else zeros of either sign are equal. A runtime has one order of
+summation, which must not depend on whether operands are constants: a case and its `twin` give the same bits.
 
 ## A program that judges a runtime
 

@@ -388,7 +388,8 @@ def _too_large_becomes(change: Callable[[Array], Array]) -> Answer:
             finite = finite & np.isfinite(term.x) & np.isfinite(term.w)
         with np.errstate(all="ignore"):
             too_large = finite & np.isinf(output.astype(np.float64))
-            return [np.where(too_large, change(output), output).astype(output.dtype)]
+            changed: Array = np.where(too_large, change(output), output)
+            return [changed.astype(output.dtype)]
 
     return answer
 

@@ -132,7 +132,7 @@ def stops_once(cells: Sequence[Cell], verdict: Verdict) -> tuple[StopOnce, ...]:
     for cell in cells:
         for stop in cell.stops:
             if stop.verdict == verdict:
-                key = cell.operator, _NUMBER.sub("#", stop.said) if verdict == "crashes" else ""
+                key = cell.operator, _NUMBER.sub("#", stop.said)
                 groups.setdefault(key, []).append((cell, stop))
     return tuple(
         StopOnce(*group[0], _types(cell for cell, _ in group), sum(stop.cases for _, stop in group))

@@ -76,6 +76,8 @@ function head() {
     `sums ${report.sums}`,
     `seed ${report.seed}`,
     `sonnx ${report.version}`,
+    ...Object.entries(report.settings).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${value}`),
+    ...Object.entries(report.environment).map(([name, value]) => name === "system" ? value : `${name} ${value}`),
   ].filter(Boolean);
   place("head",
     make("h1", {}, make("span", {}, `${runtime.name} ${runtime.version}`.trim()), badge(report.verdict, report.verdict_text)),

@@ -67,6 +67,8 @@ def report_document(report: Report, *, date: str = "") -> dict[str, Any]:
             "asked": one_line(report.asked),
             "options": {one_line(name): _option(value) for name, value in report.options.items()},
         },
+        "environment": {one_line(name): one_line(value) for name, value in report.environment.items()},
+        "settings": {one_line(name): _option(value) for name, value in report.settings.items()},
         "sums": report.sums,
         "seed": report.seed,
         "verdict": report.verdict,

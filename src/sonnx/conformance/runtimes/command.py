@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -41,19 +42,26 @@ class Command:
     """
 
     takes_models = True
-    version = ""
 
     def __init__(self, line: str, seconds: float = DEFAULT_SECONDS, opset: int = NEWEST_OPSET) -> None:
         """Read the command line, and look whether the program is there; nothing is started."""
         self._words = _words(line)
         if shutil.which(self._words[0]) is None:
             raise UnavailableError(f"there is no program {self._words[0]!r}: install it, or give its path")
+        scripts = (Path(word) for word in self._words[1:2] if Path(word).is_file())
+        self._files = (Path(str(shutil.which(self._words[0]))), *scripts)
         self._seconds, self._opset = seconds, require_opset(opset)
 
     @property
     def name(self) -> str:
-        """The program, without its folder."""
-        return Path(self._words[0]).name
+        """The program, without its folder; of what interprets a script, that too."""
+        return " ".join(path.name for path in self._files)
+
+    @property
+    def version(self) -> str:
+        """How the last of these files begins, digested: all that can be told of a program from outside."""
+        with self._files[-1].open("rb") as file:
+            return f"sha256 {sha256(file.read(_MOST_BYTES)).hexdigest()[:16]}"
 
     def supports(self, question: Question) -> bool:
         """Tell whether there is a model of it."""

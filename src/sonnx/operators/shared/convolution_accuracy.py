@@ -213,6 +213,7 @@ def _minus_zeros(sums: Sum) -> Array:
     bias = (sums.B == 0) & np.signbit(sums.B)
     return np.asarray(found & bias.reshape(-1, *(1,) * (sums.X.ndim - 2)))
 
+
 def _doubles(operand: Array) -> Array:
     return operand.astype(np.float64)
 

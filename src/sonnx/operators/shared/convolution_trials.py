@@ -193,8 +193,8 @@ def with_special(X: Array, W: Array) -> tuple[Array, Array]:
     """
     values = special_values(held_type(X))
     infinity, less, nan = (values[name] for name in ("infinity", "minus-infinity", "nan-with-payload"))
-    image = {(0, 0, 4, 6): nan, (0, 1, 2, 2): infinity, (0, 2, 6, 2): less}
-    taps = {(-3, 0, -1, -1): nan, (-2, 0, 0, 0): infinity}
+    image: Mapping[tuple[int, ...], Array] = {(0, 0, 4, 6): nan, (0, 1, 2, 2): infinity, (0, 2, 6, 2): less}
+    taps: Mapping[tuple[int, ...], Array] = {(-3, 0, -1, -1): nan, (-2, 0, 0, 0): infinity}
     zeros = replaced(W, {(-1,): values["zero"]})
     return replaced(X, image), replaced(zeros, taps)
 
