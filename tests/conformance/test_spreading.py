@@ -81,11 +81,14 @@ def test_whoever_takes_no_more_results_leaves_no_process(tmp_path: Path) -> None
             time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
+    # What a shell starts in the background ignores interrupts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     waiting = threading.Thread(target=interrupt)
     waiting.start()
     with pytest.raises(KeyboardInterrupt):
         next(results)
     waiting.join()
+    signal.signal(signal.SIGINT, before)
     processes = [int(file.read_text()) for file in tmp_path.glob("*.pid")]
     assert len(processes) == 2
     for process in processes:
