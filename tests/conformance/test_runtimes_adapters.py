@@ -1,6 +1,7 @@
 """Every runtime that is known here answers a Clip and a Conv, and is found by its name."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -373,7 +374,8 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_a_program_is_a_runtime(script: str) -> None:
     runtime = named("command", line=f"{script} right")()
-    assert runtime.name == Path(sys.executable).name
+    assert runtime.name == f"{Path(sys.executable).name} it's.py"
+    assert re.fullmatch("sha256 [0-9a-f]{16}", runtime.version)
     assert agree(runtime.run(clip_question()), clip_outcome())
 
 
