@@ -1,5 +1,6 @@
 """`sonnx conformance` as a user types it: exit codes, messages, reports, and interruptions."""
 
+import io
 import json
 import os
 import signal
@@ -14,11 +15,12 @@ from typing import Any
 import onnx
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 from tests.conformance.campaign_support import HERE
 
 from sonnx.cli import main
 from sonnx.conformance.result import Cell
-from sonnx.conformance.running import Watch
+from sonnx.conformance.running import Tick, Watch
 from sonnx.conformance.runtimes.question import NEWEST_OPSET, OLDEST_OPSET
 
 
@@ -218,12 +220,12 @@ def test_whoever_ends_the_command_ends_its_runtimes(number: int, code: int) -> N
 
 def test_whoever_interrupts_has_what_was_found_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def impatient() -> Iterator[Watch]:
+    def impatient(_: int) -> Iterator[tuple[Watch, Tick]]:
         def advance(done: int, total: int, cell: Cell) -> None:
             if done == 2:
                 raise KeyboardInterrupt
 
-        yield advance
+        yield advance, lambda name, asked: None
 
     monkeypatch.setattr("sonnx.cli.judging._watched", impatient)
     result = called("reference", "--operator", "expand", "--jobs", "1", "--examples", "0")
@@ -255,6 +257,17 @@ def _all_gone(processes: list[int]) -> None:
             return
         time.sleep(0.1)
     raise AssertionError(f"still there: {processes}")
+
+
+def test_a_terminal_sees_what_is_judged_and_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    made = Console(file=stream, force_terminal=True, width=150)
+    monkeypatch.setattr("sonnx.cli.progress.Console", lambda **_: made)
+    assert called("reference", *QUICK).exit_code == 0
+    shown = stream.getvalue()
+    assert "judging xla.collapse int8" in shown
+    assert "cases/s" in shown
+    assert "1/1" in shown
 
 
 def test_the_command_line_knows_the_operator_sets() -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,20 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.emit.support import Author, files_of
+from tests.prove.support import installed_tools
 
 from sonnx.prove import wp
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.projects import driver_files
 from sonnx.prove.running import Ran
-from sonnx.prove.tools import ALL_TOOLS, ToolsMissingError, find_tools
-
-# Asking tools for their versions takes a while.
-_tools = cache(partial(find_tools, ALL_TOOLS))
+from sonnx.prove.tools import ALL_TOOLS, ToolsMissingError
 
 
 def _missing() -> str:
     try:
-        _tools()
+        installed_tools(ALL_TOOLS)
     except ToolsMissingError as error:
         return str(error)
     return ""
@@ -79,7 +76,7 @@ class Asked(wp.Frama):
 @contextmanager
 def frama_on(sources: Mapping[str, str], properties: str = "") -> Iterator[wp.Frama]:
     """Frama-C in a folder with these sources."""
-    tools = _tools()
+    tools = installed_tools(ALL_TOOLS)
     assert tools.frama_c is not None
     with TemporaryDirectory() as name:
         folder = Path(name)

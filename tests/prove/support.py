@@ -1,6 +1,7 @@
 """Theories and tools for tests: tiny ones, changed ones, and tools that do not do what they should."""
 
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,13 @@ FILE = "onnx/tiny/theory.mlw"
 QUICK = Options(seconds=2, jobs=1, cache=False, patience=10.0)
 
 
+# Asking tools for their versions takes a while.
+installed_tools = cache(find_tools)
+
+
 def _missing() -> str:
     try:
-        find_tools()
+        installed_tools()
     except ToolsMissingError as error:
         return str(error)
     return ""

@@ -1,11 +1,19 @@
 from pathlib import Path
 
 import pytest
-from tests.prove.support import fake_tools, module, needs_provers, proofs_of, script, with_prover
+from tests.prove.support import (
+    fake_tools,
+    installed_tools,
+    module,
+    needs_provers,
+    proofs_of,
+    script,
+    with_prover,
+)
 
 from sonnx.prove.result import Proofs
 from sonnx.prove.running import Options
-from sonnx.prove.tools import Tools, find_tools
+from sonnx.prove.tools import Tools
 
 TEXT = module("  goal one: 1 + 1 = 2\n  goal two: 2 + 2 = 4")
 HASTY = Options(seconds=1, jobs=1, cache=False, patience=2.0)
@@ -124,7 +132,9 @@ def test_only_a_plain_answer_shows_that_no_contradiction_was_found(
 )
 def test_a_prover_that_proves_nothing_proves_nothing_through_why3(tmp_path: Path, prover: str) -> None:
     path = script(tmp_path / "prover", f"#!/bin/sh\n{prover}\n")
-    proofs = proofs_of(module("  goal one: 1 + 1 = 2"), options=HASTY, tools=with_prover(find_tools(), path))
+    proofs = proofs_of(
+        module("  goal one: 1 + 1 = 2"), options=HASTY, tools=with_prover(installed_tools(), path)
+    )
     assert not proofs.good
     assert verdicts(proofs)["one"] != "proved"
 
@@ -132,6 +142,8 @@ def test_a_prover_that_proves_nothing_proves_nothing_through_why3(tmp_path: Path
 @needs_provers
 def test_a_prover_that_proves_everything_is_found_out(tmp_path: Path) -> None:
     path = script(tmp_path / "prover", "#!/bin/sh\necho unsat\n")
-    proofs = proofs_of(module("  goal one: 1 + 1 = 3"), options=HASTY, tools=with_prover(find_tools(), path))
+    proofs = proofs_of(
+        module("  goal one: 1 + 1 = 3"), options=HASTY, tools=with_prover(installed_tools(), path)
+    )
     assert verdicts(proofs)["false does not follow"] == "contradiction"
     assert not proofs.good

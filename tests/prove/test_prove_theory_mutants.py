@@ -5,12 +5,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.prove.support import needs_provers
+from tests.prove.support import installed_tools, needs_provers
 
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.running import run_tool
 from sonnx.prove.theories import operators_sources
-from sonnx.prove.tools import find_tools
 
 pytestmark = needs_provers
 
@@ -182,7 +181,7 @@ MUTANTS = {
 
 def is_proved(sources: dict[str, str], file: str, module: str, law: str) -> bool:
     """Whether every part of a law is proved by some prover, in two seconds each."""
-    tools = find_tools()
+    tools = installed_tools()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for path, text in sources.items():

@@ -16,7 +16,7 @@ from sonnx.conformance.judge import Sums
 from sonnx.conformance.reporting.folder import require_replaceable, write_report
 from sonnx.conformance.reporting.text import report_text
 from sonnx.conformance.result import Cell, Report
-from sonnx.conformance.running import Watch, judged
+from sonnx.conformance.running import Tick, Watch, judged
 from sonnx.conformance.runtimes.runtime import UnavailableError
 from sonnx.conformance.spreading import Spread, SpreadError, over_dask, over_processes
 from sonnx.conformance.subjects import units
@@ -76,8 +76,8 @@ def conformance_asked(options: ConformanceOptions) -> int:
             require_replaceable(options.report)
         jobs = min(options.jobs or os.cpu_count() or 1, len(chosen))
         spread = over_dask(options.dask) if options.dask else over_processes(jobs)
-        with _watched() as watch:
-            report = judged(_plan(options, len(chosen), spread), chosen, spread, watch)
+        with _watched(len(chosen)) as (watch, tick):
+            report = judged(_plan(options, len(chosen), spread), chosen, spread, watch, tick)
         if options.report is not None:
             write_report(options.report, report)
     except (UnavailableError, SpreadError, ValueError) as error:
@@ -118,13 +118,17 @@ def _plan(options: ConformanceOptions, number: int, spread: Spread) -> Plan:
 
 
 @contextmanager
-def _watched() -> Iterator[Watch]:
+def _watched(number: int) -> Iterator[tuple[Watch, Tick]]:
+    """A bar that moves with every operator and type; what is judged in this process tells its cases too."""
     with bar("judging") as advance:
-        cases = 0
+        done = cases = 0
 
-        def watch(done: int, total: int, cell: Cell) -> None:
-            nonlocal cases
-            cases += len(cell.cases) + cell.searched
-            advance(done, total, f"{cell.operator} {cell.dtype}", cases)
+        def watch(now: int, _: int, cell: Cell) -> None:
+            nonlocal done, cases
+            done, cases = now, cases + len(cell.cases) + cell.searched
+            advance(done, number, f"{cell.operator} {cell.dtype}", cases)
 
-        yield watch
+        def tick(name: str, asked: int) -> None:
+            advance(done, number, f"{name}, {asked} vectors", cases + asked)
+
+        yield watch, tick

@@ -90,17 +90,22 @@ class _Tally:
             self.refused[found.said] = first, trial, number + 1
 
 
-def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType) -> Cell:
+def judged_cell(
+    child: Child, plan: Plan, operator: str, dtype: DType, tick: Callable[[int], None] | None = None
+) -> Cell:
     """Judge one operator, by its identifier, on one type.
 
-    The same plan gives the same cell, unless `seconds` ends the search or the runtime has moods. Raises
-    UnavailableError where the runtime, or what searches, cannot be had.
+    The same plan gives the same cell, unless `seconds` ends the search or the runtime has moods. `tick` is
+    told how many vectors have been asked. Raises UnavailableError where the runtime, or what searches, cannot
+    be had.
     """
     subject = subject_named(operator)
     tally, unasked, cases = _Tally(), 0, 0
     trials = subject.trials(dtype, plan.seed)
     for found in outcomes(child, subject, dtype, trials, plan.sums, plan.timeout):
         tally.add(found)
+        if tick is not None:
+            tick(len(tally.cases))
         if tally.crashes == _MOST_CRASHES:
             unasked = sum(1 for _ in subject.trials(dtype, plan.seed)) - len(tally.cases)
             break

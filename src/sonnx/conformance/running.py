@@ -3,6 +3,7 @@
 import platform
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -17,11 +18,19 @@ from sonnx.model.dtype import DType
 
 # How many units are done of how many, and the cell that was done last.
 Watch = Callable[[int, int, Cell], None]
+# What is being judged in this process, and how many vectors it was asked.
+Tick = Callable[[str, int], None]
 
 _MINE = threading.local()
 
 
-def judged(plan: Plan, chosen: Sequence[Unit], spread: Spread = HERE, watch: Watch | None = None) -> Report:
+def judged(
+    plan: Plan,
+    chosen: Sequence[Unit],
+    spread: Spread = HERE,
+    watch: Watch | None = None,
+    tick: Tick | None = None,
+) -> Report:
     """Judge a runtime; the same report comes out whoever does the work.
 
     Whoever interrupts it has what was found so far. Raises UnavailableError where the runtime cannot be had,
@@ -29,7 +38,8 @@ def judged(plan: Plan, chosen: Sequence[Unit], spread: Spread = HERE, watch: Wat
     """
     began = monotonic()
     cells: dict[int, Cell] = {}
-    partial = ""
+    stopped = ""
+    _MINE.tick = tick
     try:
         # Whoever misspelt something hears it before anything is spread.
         name, version, models = _child(plan).name, _child(plan).version, _child(plan).takes_models
@@ -41,8 +51,9 @@ def judged(plan: Plan, chosen: Sequence[Unit], spread: Spread = HERE, watch: Wat
     except KeyboardInterrupt:
         if not cells:
             raise
-        partial = f"interrupted: {len(cells)} of {len(chosen)} operators and types were judged"
+        stopped = f"interrupted: {len(cells)} of {len(chosen)} operators and types were judged"
     finally:
+        _MINE.tick = None
         close_mine()
     return Report(
         name,
@@ -54,7 +65,7 @@ def judged(plan: Plan, chosen: Sequence[Unit], spread: Spread = HERE, watch: Wat
         __version__,
         tuple(cell for _, cell in sorted(cells.items())),
         monotonic() - began,
-        partial,
+        stopped,
         models,
         _settings(plan),
         _environment(),
@@ -63,7 +74,9 @@ def judged(plan: Plan, chosen: Sequence[Unit], spread: Spread = HERE, watch: Wat
 
 def judge_unit(plan: Plan, operator: str, dtype: DType) -> Cell:
     """Judge one operator on one type; the runtime's process is kept for the next unit of this thread."""
-    return judged_cell(_child(plan), plan, operator, dtype)
+    tick: Tick | None = getattr(_MINE, "tick", None)
+    told = None if tick is None else partial(tick, f"{operator} {dtype}")
+    return judged_cell(_child(plan), plan, operator, dtype, told)
 
 
 def _child(plan: Plan) -> Child:
