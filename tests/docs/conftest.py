@@ -63,6 +63,7 @@ print(6 * 7)
     "models.md": "# Models\n\n## ONNX backend\n\n```sh\nsonnx --version\n```\n\n{{ output }}\n",
     "emit.md": "# C\n",
     "proofs.md": "# Proofs\n",
+    "conformance.md": "# Conformance\n",
     "trust.md": "# Trust\n\n{{ assumptions }}\n\n{{ driver }}\n\n{{ matrix }}\n\n{{ reports }}\n",
     "speed.md": "# Speed\n",
     "xla.md": "# XLA\n",
