@@ -1,7 +1,9 @@
 """Kernels that tests compile are kept in a folder of the session, never in the user's; what is measured."""
 
 import os
+import sys
 from collections.abc import Iterator
+from functools import _lru_cache_wrapper
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ TESTS = Path(__file__).parent
 MEASURED = {
     *("check", "drawing", "emit", "evaluate", "normalize", "numeric", "operators", "stablehlo", "xla"),
 }
+COVERED = ("sonnx.operators.", "sonnx.numeric.", "sonnx.check.")
 LONG = {
     "test_a_case_has_its_bits_on_xla_too",
     "test_a_model_made_to_be_heavy_is_refused_and_not_worked_off",
@@ -125,6 +128,16 @@ def _kernels_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SONNX_CACHE_DIR", str(shared / "kernels"))
         yield
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Forget what covered modules keep after a test that is not measured: those that are fill it again."""
+    if item.get_closest_marker("no_cover"):
+        for name, module in list(sys.modules.items()):
+            if name.startswith(COVERED):
+                for kept in vars(module).values():
+                    if isinstance(kept, _lru_cache_wrapper):
+                        kept.cache_clear()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
