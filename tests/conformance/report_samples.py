@@ -74,10 +74,25 @@ def nan_min(dtype: DType) -> Departure:
     )
 
 
+def nan_max(dtype: DType) -> Departure:
+    """The same of the other bound."""
+    held = numpy_dtype(dtype)
+    nan = np.array(np.nan, held)
+    asked = trial({"input": np.array([-0.0], held), "min": np.array(-1, held), "max": nan})
+    return departure("clip", dtype, asked, [np.array([np.nan], held)])
+
+
 def lost_sign(dtype: DType = DType.FLOAT, **how: Any) -> Departure:
     """A negative zero that becomes a positive one: onnxruntime's Where."""
     held = numpy_dtype(dtype)
     operands = {"condition": np.array([True]), "X": np.array([-0.0], held), "Y": np.array([2], held)}
+    return departure("where", dtype, trial(operands), [np.array([0], held)], **how)
+
+
+def lost_value(dtype: DType = DType.FLOAT, **how: Any) -> Departure:
+    """A number that becomes another one."""
+    held = numpy_dtype(dtype)
+    operands = {"condition": np.array([True]), "X": np.array([3], held), "Y": np.array([2], held)}
     return departure("where", dtype, trial(operands), [np.array([0], held)], **how)
 
 

@@ -4,16 +4,28 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
-from tests.conformance.report_samples import HOSTILE, hostile, many, report, sample
+from tests.conformance.report_samples import (
+    HOSTILE,
+    cases,
+    hostile,
+    lost_sign,
+    lost_value,
+    many,
+    nan_max,
+    nan_min,
+    report,
+    sample,
+)
 
 from sonnx.conformance.reporting.page import report_page
 from sonnx.conformance.reporting.text import report_text
-from sonnx.conformance.result import Report
+from sonnx.conformance.result import Cell, Report
+from sonnx.model.dtype import DType
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
@@ -163,6 +175,38 @@ def test_a_click_opens_the_example_with_both_results(opened: Open) -> None:
     ]
     found.page.locator(CELL.format("expand/string")).click()
     assert panel.locator(".said").inner_text() == "crashed: signal 11 (SIGSEGV)"
+    assert found.quiet, found
+
+
+def test_what_may_be_the_same_fault_is_there_for_whoever_opens_it(opened: Open) -> None:
+    plain = lost_value()
+    shown = report(
+        Cell("where", DType.FLOAT, cases(), (), (replace(lost_sign(), cause=plain.key), plain)),
+        Cell("where", DType.DOUBLE, cases(), (), (lost_sign(DType.DOUBLE),)),
+        Cell(
+            *("clip", DType.FLOAT, cases(), ()),
+            (nan_min(DType.FLOAT), replace(nan_max(DType.FLOAT), cause=nan_min(DType.FLOAT).key)),
+        ),
+    )
+    found = opened(shown, "#clip/float")
+    assert found.page.locator(CELL.format("clip/float")).inner_text() == "≠ 1"
+    # On another type the lost sign stands alone, so in the list of all it does too.
+    rows = found.page.locator("#departures tbody tr")
+    assert [("behind" in (each.get_attribute("class") or "")) for each in rows.all()] == [
+        False,
+        False,
+        False,
+        True,
+    ]
+    assert "perhaps the same fault" in rows.last.inner_text()
+    panel = found.page.locator("#panel")
+    others = panel.locator("details.others")
+    assert "1 more clause broken, perhaps by the same fault" in others.locator("> summary").inner_text()
+    hidden = others.locator("article")
+    assert not hidden.is_visible()
+    others.locator("> summary").click()
+    assert "A NaN max does not bound." in hidden.inner_text()
+    assert panel.locator("article").count() == 2
     assert found.quiet, found
 
 

@@ -19,6 +19,8 @@ from tests.conformance.report_samples import (
     cases,
     departure,
     hostile,
+    lost_sign,
+    lost_value,
     many,
     nan_min,
     other_sum,
@@ -34,7 +36,7 @@ from sonnx.conformance.reporting.junit import report_junit
 from sonnx.conformance.reporting.page import packed, report_page
 from sonnx.conformance.reporting.reports_json import report_document, report_json, report_schema
 from sonnx.conformance.reporting.text import report_text
-from sonnx.conformance.result import CaseVerdict, Cell, Report, Stop
+from sonnx.conformance.result import CaseVerdict, Cell, Departure, Report, Stop
 from sonnx.conformance.runtimes.packing import Packed, unpack
 from sonnx.model.dtype import DType
 from sonnx.operators.shared.special_values import special_vector
@@ -94,6 +96,39 @@ def test_kinds_of_one_clause_are_told_apart() -> None:
     assert both[0].clause == both[1].clause
     told = departures_once([Cell("clip", DType.FLOAT, (), (), both)])
     assert [once.departure.difference.kind for once in told] == ["bits of NaN", "value"]
+
+
+def caused(dtype: DType, *, of: Departure | None, cases: int = 7) -> Departure:
+    """A sign that is lost, perhaps by another departure."""
+    return replace(lost_sign(dtype), cause=None if of is None else of.key, cases=cases)
+
+
+def test_what_may_be_the_same_fault_stands_behind_the_plainer_departure() -> None:
+    shown = []
+    for dtype in (DType.FLOAT, DType.DOUBLE):
+        plain = lost_value(dtype)
+        shown.append(Cell("where", dtype, cases(), (), (caused(dtype, of=plain), plain)))
+    (once,) = departures_once(shown)
+    assert once.departure.difference.kind == "value"
+    (behind,) = once.behind
+    assert (behind.types, behind.cases) == ((DType.FLOAT, DType.DOUBLE), 14)
+    text = report_text(report(*shown))
+    assert text.count("error[") == 1
+    assert re.search(r"\nWhere +x1 +x1\n", text)
+    told = text[text.index("  perhaps the same fault:\n") :]
+    assert re.search(r"D-WHERE-2: .*\(float, double: 14 vectors; sign\s+of zero\)", told, re.DOTALL)
+    document = report_document(report(*shown))
+    assert [[each["cause"] for each in cell["departures"]] for cell in document["cells"]] == [[1, None]] * 2
+
+
+def test_what_is_the_same_fault_on_some_types_only_stands_alone() -> None:
+    plain = lost_value(DType.FLOAT)
+    first = Cell("where", DType.FLOAT, cases(), (), (caused(DType.FLOAT, of=plain), plain))
+    second = Cell("where", DType.DOUBLE, cases(), (), (caused(DType.DOUBLE, of=None),))
+    sign, value = departures_once([first, second])
+    assert (sign.behind, value.behind) == ((), ())
+    assert (sign.types, sign.cases) == ((DType.FLOAT, DType.DOUBLE), 14)
+    assert sign.cell is second  # whose example has no plainer one
 
 
 def test_lines_fit_and_need_no_colour() -> None:
@@ -238,6 +273,17 @@ def test_a_suite_counts_what_it_holds() -> None:
     assert {name: suite.attrib["failures"] for name, suite in suites(sample()).items()}[
         "Clip on float"
     ] == "3"
+
+
+def test_every_suite_says_what_was_asked_on_what_and_with_what() -> None:
+    shown = replace(sample(), environment={"python": "3.12.1", "system": HOSTILE}, settings={"timeout": 20.0})
+    for suite in suites(shown).values():
+        told = {each.attrib["name"]: each.attrib["value"] for each in suite.iterfind("properties/property")}
+        assert suite[0].tag == "properties"  # where schemas want it
+        wanted = {"runtime": "onnxruntime", "version": "1.31.1", "option.level": "all", "sums": "free"}
+        assert wanted.items() <= told.items()
+        assert {"seed": "0", "timeout": "20.0", "python": "3.12.1"}.items() <= told.items()
+        assert not CONTROLS.search(told["system"])
 
 
 def test_a_failure_has_the_clause_and_both_results() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sonnx.conformance.campaign import Outcome, compared, key, outcome, outcomes, twin
+from sonnx.conformance.causes import causes, plainer
 from sonnx.conformance.judge import Sums
 from sonnx.conformance.reduction import reduced
 from sonnx.conformance.result import CaseVerdict, Cell, Departure, Key, RuleVerdict, Stop, Verdict
@@ -129,7 +130,7 @@ def judged_cell(
         dtype,
         tuple(tally.cases),
         tuple(RuleVerdict(name, dict(counts)) for name, counts in sorted(tally.rules.items())),
-        tuple(_departure(ask, tally, each) for each, found in tally.firsts.items() if found.differences),
+        _departures(ask, tally),
         (*_crashes(ask, tally), *_refusals(tally)),
         dict(tally.grades),
         cases,
@@ -165,13 +166,33 @@ def _counted(ask: Callable[[Trial], Outcome], tally: _Tally) -> Callable[[Trial]
     return counted
 
 
-def _departure(ask: Callable[[Trial], Outcome], tally: _Tally, wanted: Key) -> Departure:
-    """One way of departing, by the smallest trial that still shows it."""
+def _departures(ask: Callable[[Trial], Outcome], tally: _Tally) -> tuple[Departure, ...]:
+    """Every way of departing, by the smallest trial that still shows it, and what may have caused it."""
+    smallest: dict[Key, Outcome] = {}
+    chains: dict[Key, Key] = {}
+    waiting = [each for each, found in tally.firsts.items() if found.differences]
+    for wanted in waiting:
+        smallest[wanted] = _smallest(ask, tally, wanted)
+        plain = plainer(ask, smallest[wanted], wanted)
+        if plain is not None:
+            chains[wanted] = next((each for each in plain.keys if each in tally.firsts), plain.keys[0])
+            if chains[wanted] not in tally.firsts:  # nobody has met it before
+                tally.firsts[chains[wanted]] = plain
+                waiting.append(chains[wanted])
+    known = causes(chains)
+    return tuple(_departure(tally, each, found, known.get(each)) for each, found in smallest.items())
+
+
+def _smallest(ask: Callable[[Trial], Outcome], tally: _Tally, wanted: Key) -> Outcome:
     first = tally.firsts[wanted]
     found = _smaller(ask, first, wanted)
     for other in reversed(tally.others[wanted]):  # the last ones are random, and fewer of those may do
         if _elements(found.trial) > _FEW and other is not first:
             found = min(found, _smaller(ask, other, wanted), key=lambda each: _elements(each.trial))
+    return found
+
+
+def _departure(tally: _Tally, wanted: Key, found: Outcome, cause: Key | None) -> Departure:
     difference = next(each for each in found.differences if key(each) == wanted)
     specified = found.subject.specified(found.trial, found.dtype).results(_mode(found))
     # What contradicts itself has conformed, so it is arrays.
@@ -181,12 +202,13 @@ def _departure(ask: Callable[[Trial], Outcome], tally: _Tally, wanted: Key) -> D
         wanted[0],
         wanted[1],
         tally.shown[wanted],
-        first.trial.name if tally.shown[wanted] else "search",
+        tally.firsts[wanted].trial.name if tally.shown[wanted] else "search",
         found.trial,
         difference,
         expected,
         found.outputs,
         "the same operands as inputs of the model" if found.against else "",
+        cause,
     )
 
 

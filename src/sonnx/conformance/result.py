@@ -54,6 +54,8 @@ class Departure:
     has found it. `expected` are the specified outputs by name, and `found` those of the runtime, of which one
     that is no array of the profile's types is described. `against` says with which other trial the runtime
     contradicts itself: that of the same operands, none of them a constant; then `expected` is its own word.
+    `cause` is a plainer departure that its example turns into when that is simplified further, and so perhaps
+    the fault behind both.
     """
 
     identifier: str
@@ -65,6 +67,12 @@ class Departure:
     expected: Mapping[str, Array]
     found: tuple[Array | TensorType, ...]
     against: str = ""
+    cause: Key | None = None
+
+    @property
+    def key(self) -> Key:
+        """What tells it from others."""
+        return self.identifier, self.clause, self.difference.kind
 
     @property
     def elements(self) -> int:

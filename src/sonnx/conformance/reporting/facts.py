@@ -7,7 +7,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
 
-from sonnx.conformance.result import Cell, Departure, Report, Stop, Verdict
+from sonnx.conformance.result import Cell, Departure, Key, Report, Stop, Verdict
 from sonnx.conformance.subjects import SUBJECTS
 from sonnx.model.dtype import DType
 from sonnx.operators import operator, rules
@@ -40,12 +40,16 @@ class Pointer:
 
 @dataclass(frozen=True, eq=False)
 class Once:
-    """A way of departing on all types that show it; `cell` and `departure` are of its smallest example."""
+    """A way of departing on all types that show it; `cell` and `departure` are of its smallest example.
+
+    `behind` are other ways that it may be the cause of, on all types that show them.
+    """
 
     cell: Cell
     departure: Departure
     types: tuple[DType, ...]
     cases: int
+    behind: tuple["Once", ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,20 +114,39 @@ def any_order(report: Report, cell: Cell, departure: Departure) -> bool:
 
 
 def departures_once(cells: Iterable[Cell]) -> tuple[Once, ...]:
-    """Every way of departing once for every operator, with the smallest example of all its types."""
-    groups: dict[tuple[str, ...], list[tuple[Cell, Departure]]] = {}
+    """Every way of departing once for every operator, with the smallest example of all its types.
+
+    Those that a plainer one may have caused, whatever the type, stand behind that.
+    """
+    groups: dict[tuple[str, Key], list[tuple[Cell, Departure]]] = {}
     for cell in cells:
         for each in cell.departures:
-            key = cell.operator, each.identifier, each.clause, each.difference.kind, each.against
-            groups.setdefault(key, []).append((cell, each))
+            groups.setdefault((cell.operator, each.key), []).append((cell, each))
+    behind: dict[tuple[str, Key], list[Once]] = {}
+    for (owner, _), group in groups.items():
+        cause = next((each.cause for _, each in group if each.cause), None)
+        if cause and all(each.cause for _, each in group):
+            behind.setdefault((owner, cause), []).append(_once(group))
     return tuple(
-        Once(
-            *min(group, key=lambda pair: pair[1].elements),
-            _types(cell for cell, _ in group),
-            sum(each.cases for _, each in group),
-        )
-        for group in groups.values()
+        _once(group, tuple(behind.get(key, ())))
+        for key, group in groups.items()
+        if any(each.cause is None for _, each in group)
     )
+
+
+def _once(group: Sequence[tuple[Cell, Departure]], behind: tuple[Once, ...] = ()) -> Once:
+    """The smallest example is one without a plainer one, if there is any."""
+    return Once(
+        *min(group, key=lambda pair: (pair[1].cause is not None, pair[1].elements)),
+        _types(cell for cell, _ in group),
+        sum(each.cases for _, each in group),
+        behind,
+    )
+
+
+def ways(cell: Cell) -> int:
+    """How many ways of departing a cell has, without those that a plainer one may have caused."""
+    return sum(each.cause is None for each in cell.departures)
 
 
 def stops_once(cells: Sequence[Cell], verdict: Verdict) -> tuple[StopOnce, ...]:

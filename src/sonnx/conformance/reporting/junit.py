@@ -33,17 +33,40 @@ def report_junit(report: Report) -> str:
 
     Outside the profile nothing fails. Where nothing was asked at all, that is a failure.
     """
-    suites = [_suite(f"{operator_name(c.operator)} on {c.dtype}", _owner(c), _cases(c)) for c in report.cells]
+    told = _properties(report)
+    suites = [
+        _suite(f"{operator_name(c.operator)} on {c.dtype}", _owner(c), _cases(c), told) for c in report.cells
+    ]
     if report.partial:
         left = _Case("everything was asked", "skipped", report.partial)
-        suites.append(_suite("sonnx conformance", "sonnx", [left]))
+        suites.append(_suite("sonnx conformance", "sonnx", [left], told))
     if not any(cell.cases for cell in report.cells):
         nothing = _Case("there is something to ask", "failure", "there is nothing")
-        suites.append(_suite("sonnx conformance", "sonnx", [nothing]))
+        suites.append(_suite("sonnx conformance", "sonnx", [nothing], told))
     name = xml_attribute(f"sonnx conformance of {runtime_name(report)}")
     body = "\n".join(suites)
     head = f'<testsuites name={name} time="{report.seconds:.3f}">'
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}\n{body}\n</testsuites>\n'
+
+
+def _properties(report: Report) -> str:
+    """How the runtime was asked, on what and with what; the format has it in every suite."""
+    told = {
+        "runtime": report.runtime,
+        "version": report.version,
+        "asked": report.asked,
+        **{f"option.{name}": value for name, value in report.options.items()},
+        "sums": report.sums,
+        "seed": report.seed,
+        "sonnx": report.sonnx,
+        **{name: value for name, value in report.settings.items() if value is not None},
+        **report.environment,
+    }
+    lines = [
+        f"      <property name={xml_attribute(one_line(name))} value={xml_attribute(one_line(str(value)))}/>"
+        for name, value in told.items()
+    ]
+    return "\n".join(["    <properties>", *lines, "    </properties>"])
 
 
 def _owner(cell: Cell) -> str:
@@ -100,13 +123,13 @@ def _example(departure: Departure) -> str:
     return "\n".join(lines)
 
 
-def _suite(name: str, owner: str, cases: Iterable[_Case]) -> str:
+def _suite(name: str, owner: str, cases: Iterable[_Case], properties: str) -> str:
     listed = list(cases)
     counts = " ".join(
         f'{noun}="{sum(case.kind == kind for case in listed)}"'
         for noun, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
     )
-    body = "\n".join(_element(owner, case) for case in listed)
+    body = "\n".join([properties, *(_element(owner, case) for case in listed)])
     return f'  <testsuite name={xml_attribute(name)} tests="{len(listed)}" {counts}>\n{body}\n  </testsuite>'
 
 

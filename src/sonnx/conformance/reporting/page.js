@@ -108,7 +108,7 @@ function bad(cell) {
 
 function ways(cell) {
   const stops = cell.stops.filter((stop) => stop.verdict === "crashes").length;
-  return cell.verdict === "departs" ? cell.departures.length : cell.verdict === "crashes" ? stops : 0;
+  return cell.verdict === "departs" ? cell.departures.filter((each) => each.cause === null).length : cell.verdict === "crashes" ? stops : 0;
 }
 
 function matrix() {
@@ -214,8 +214,11 @@ function departures() {
   const groups = new Map();
   for (const cell of report.cells.filter((each) => !each.outside_profile)) {
     for (const departure of cell.departures) {
-      const key = JSON.stringify([cell.operator, departure.identifier, departure.clause, departure.kind, departure.against]);
-      const group = groups.get(key) || { cell, departure, types: [], cases: 0 };
+      const key = keyOf(cell, departure);
+      const group = groups.get(key) || { cell, departure, types: [], cases: 0, cause: "" };
+      // It stands behind another one only where it does so on every type.
+      const cause = departure.cause === null ? null : keyOf(cell, cell.departures[departure.cause]);
+      group.cause = group.cause === "" ? cause : cause && group.cause;
       group.types.push(cell);
       group.cases += departure.cases;
       groups.set(key, group);
@@ -228,10 +231,13 @@ function departures() {
       groups.set(key, group);
     }
   }
-  const rows = [...groups.values()].map(({ cell, departure, stop, types, cases }) => make("tr", {},
-    make("td", { class: "narrow" }, sign(departure ? "departs" : "crashes")),
+  const listed = [...groups].filter(([, group]) => !group.cause).flatMap(([key, group]) =>
+    [group, ...[...groups.values()].filter((each) => each.cause === key)]);
+  const rows = listed.map(({ cell, departure, stop, types, cases, cause }) => make("tr", { class: cause ? "behind" : "" },
+    make("td", { class: "narrow" }, cause ? "" : sign(departure ? "departs" : "crashes")),
     make("td", { class: "narrow" }, cell.name),
-    make("td", {}, departure ? departure.clause : stop.said, " ",
+    make("td", {}, cause ? make("span", { class: "quiet" }, "perhaps the same fault: ") : "",
+      departure ? departure.clause : stop.said, " ",
       departure ? make("span", { class: "tag" }, departure.identifier) : "",
       departure && departure.kind !== "value" ? make("span", { class: "tag" }, departure.kind) : ""),
     make("td", {}, make("div", { class: "chips" }, types.map((each) => make("a", {
@@ -242,6 +248,10 @@ function departures() {
   place("departures", make("h2", { id: "departures-title" }, "What departs"),
     rows.length ? table(["", "operator", "clause of the specification", "types", "vectors"], rows, [4], "list stacked")
       : make("p", { class: "empty" }, nothing()));
+}
+
+function keyOf(cell, departure) {
+  return JSON.stringify([cell.operator, departure.identifier, departure.clause, departure.kind]);
 }
 
 function table(heads, rows, right, kind = "list") {
@@ -276,9 +286,18 @@ function panel(cell) {
     make("div", { class: "bar" }, heading,
       make("button", { class: "close", type: "button", onclick: close }, "Close")),
     make("ul", { class: "facts" }, facts.map((fact) => make("li", {}, fact))),
-    cell.departures.map(departureCard), crashes.map(stopCard), refused.map(stopCard),
+    cell.departures.filter((each) => each.cause === null).flatMap((each) => withOthers(cell, each)), crashes.map(stopCard), refused.map(stopCard),
     cell.rules.length ? rules(cell) : null,
     total(cell) ? cases(cell) : null);
+}
+
+// What may be the same fault is there for whoever opens it.
+function withOthers(cell, departure) {
+  const number = cell.departures.indexOf(departure);
+  const others = cell.departures.filter((each) => each.cause === number);
+  return [departureCard(departure), others.length ? make("details", { class: "others" },
+    make("summary", {}, `${counted(others.length, "more clause")} broken, perhaps by the same fault`),
+    others.map(departureCard)) : null].filter(Boolean);
 }
 
 function departureCard(departure) {

@@ -22,6 +22,7 @@ from sonnx.conformance.result import (
     CaseVerdict,
     Cell,
     Departure,
+    Key,
     Report,
     RuleVerdict,
     Stop,
@@ -136,6 +137,7 @@ def _departure(report: Report, cell: Cell, departure: Departure) -> dict[str, An
         "cases": departure.cases,
         "source": one_line(departure.source),
         "against": one_line(departure.against),
+        "cause": _number_of(cell, departure.cause),
         "note": ANY_ORDER if any_order(report, cell, departure) else "",
         "difference": {
             "output": one_line(difference.output),
@@ -148,6 +150,11 @@ def _departure(report: Report, cell: Cell, departure: Departure) -> dict[str, An
         **_outputs(cell, departure),
         "python": departure_snippet(report, cell, departure),
     }
+
+
+def _number_of(cell: Cell, cause: Key | None) -> int | None:
+    """The place of a departure among those of its cell."""
+    return next((number for number, each in enumerate(cell.departures) if each.key == cause), None)
 
 
 def _outputs(cell: Cell, departure: Departure) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from sonnx.conformance.reporting.facts import (
     standing,
     stops_once,
     verdict_words,
+    ways,
 )
 from sonnx.conformance.result import Cell, Report, Verdict
 from sonnx.model.dtype import DType
@@ -107,11 +108,11 @@ def _sign(cell: Cell | None, colours: bool) -> str:
     if cell is None:
         return " " * _COLUMN
     stands = standing(cell)
-    ways = {
-        "departs": len(cell.departures),
+    numbers = {
+        "departs": ways(cell),
         "crashes": sum(stop.verdict == "crashes" for stop in cell.stops),
     }
-    sign = f"{_SIGNS[stands]}{ways.get(stands) or ''}"
+    sign = f"{_SIGNS[stands]}{numbers.get(stands) or ''}"
     return _painted(sign, stands, colours) + " " * (_COLUMN - len(sign))
 
 
@@ -148,8 +149,21 @@ def _departure(report: Report, once: Once, colours: bool) -> str:
         *_wrapped(told, "   "),
         *([f"   {ANY_ORDER}"] if any_order(report, cell, departure) else []),
         f"  more: {more.command or more.page}",
+        *_behind(once.behind),
     ]
     return "\n".join(lines)
+
+
+def _behind(others: Sequence[Once]) -> list[str]:
+    """Departures that are no more than this one, perhaps."""
+    lines = ["  perhaps the same fault:"] if others else []
+    for once in others:
+        said = f"{one_line(once.departure.identifier)}: {one_line(once.departure.clause).removesuffix('.')}"
+        kind = once.departure.difference.kind
+        by = _number(once.cases, "vector") if once.cases else "found by the search"
+        told = "" if kind == "value" else f"; {kind}"
+        lines += _wrapped(f"{said} ({', '.join(once.types)}: {by}{told})".split(" "), "   ", "     ")
+    return lines
 
 
 def _error(identifier: str, operator: str, text: str, colours: bool) -> list[str]:
