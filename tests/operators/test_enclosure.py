@@ -230,6 +230,32 @@ def test_where_not_even_a_bound_is_finite_anything_that_overflows_may_come() -> 
     assert all(inside(enclosure, value, np.float64) for value in (0.0, np.inf, -np.inf, np.nan))
 
 
+LARGE = 2.0**1000
+
+
+@pytest.mark.parametrize("bias", [None, 1.0, LARGE])
+def test_a_finite_sum_of_doubles_that_are_too_large_is_still_bounded(bias: float | None) -> None:
+    # The products are 2^1030, and cancel: off by at most four roundings of their magnitudes, say 2^982.
+    enclosure = enclosed([LARGE, LARGE, 1.0], [2.0**30, -(2.0**30), 3.0], bias, np.float64)
+    middle = Fraction(3) + Fraction(bias or 0)
+    assert enclosure.exact[0, 0, 0, 0] == middle
+    bound = Fraction(float(enclosure.bound[0, 0, 0, 0]))
+    products, roundings = 2 * Fraction(2) ** 1030 + 3, 3 if bias is None else 4
+    least = roundings * products + 3 * Fraction(bias or 0)
+    assert least / 2**53 <= bound <= least * Fraction(9, 8) / 2**53
+    assert inside(enclosure, float(middle), np.float64)
+    for value in (2.0**1010, -(2.0**1010), 2.0**990):
+        assert not inside(enclosure, value, np.float64)
+    assert all(inside(enclosure, value, np.float64) for value in (np.inf, -np.inf, np.nan))
+
+
+def test_no_finite_double_is_a_product_that_is_too_large() -> None:
+    enclosure = enclosed([LARGE], [2.0**30], None, np.float64)
+    assert inside(enclosure, np.inf, np.float64)
+    largest = float(np.finfo(np.float64).max)
+    assert not any(inside(enclosure, value, np.float64) for value in (largest, 0.0, -np.inf, np.nan))
+
+
 def test_the_convolutions_of_onnx_and_xla_are_enclosed_alike() -> None:
     drawn = np.random.default_rng(3)
     X, W = drawn.normal(size=(1, 2, 4, 5)).astype(F), drawn.normal(size=(3, 2, 2, 2)).astype(F)

@@ -38,6 +38,8 @@ _DOUBLE = FORMATS[DType.DOUBLE]
 # Types whose products are exact in the accumulator, but for underflow, and whose result is rounded again.
 _NARROW = (DType.FLOAT16, DType.BFLOAT16)
 _LONG = 64
+# Two numbers divided by so large a power of two have products of which a million can be added.
+_FAR = 524
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,8 @@ def convolution_enclosure(X: Array, W: Array, B: Array | None, axes: Sequence[Ax
         special = wide.of(_signs).result()
         sums = wide.of(_finite)
         bound, fits = _bound(sums, "any")
+        if not np.isfinite(bound).all():
+            bound = np.where(np.isfinite(bound), bound, _bound_of_large(sums))
         unit = _unit(sums)
         unrounded = _unrounded(sums, unit)
         bound = np.where(unrounded, _narrowed(sums), bound)
@@ -311,6 +315,23 @@ def _bound(sums: Sum, order: str) -> tuple[Array, Array]:
         bound, fits = _last_rounding(sums, bound)
         finite &= fits
     return bound, finite
+
+
+def _bound_of_large(sums: Sum) -> Array:
+    """The bound for any order where doubles cannot add the magnitudes: by powers of two smaller, then back.
+
+    It says something as long as it is a double itself: a finite result need not be right where terms cancel
+    that are far too large.
+    """
+    small = replace(sums, X=_smaller(sums.X, _FAR), W=_smaller(sums.W, _FAR))
+    if sums.B is not None:
+        small = replace(small, B=_smaller(sums.B, 2 * _FAR))
+    return np.asarray(np.ldexp(_bound(small, "any")[0], 2 * _FAR))
+
+
+def _smaller(operand: Array, exponent: int) -> Array:
+    """Magnitudes divided by a power of two, and no smaller than that."""
+    return np.where(operand == 0, 0.0, _up(np.ldexp(np.abs(operand), -exponent)))
 
 
 def _roundings(sums: Sum, order: str) -> Array:
