@@ -1,7 +1,9 @@
 """Kernels that tests compile are kept in a folder of the session, never in the user's; what is measured."""
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from functools import _lru_cache_wrapper
 from pathlib import Path
@@ -118,6 +120,15 @@ LONG = {
     "test_without_any_one_of_its_safeguards_fma_fails_on_the_traps",
     "test_zeros_between_and_around_elements_are_multiplied",
 }
+
+
+# Programs started in the background of a shell are deaf to interrupts, and so are those that they start; here
+# they must hear them.
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    and threading.current_thread() is threading.main_thread()
+):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -173,6 +173,10 @@ USUAL = (
     _Geometry("usual-five-by-five", (1, 3, 7, 8), (8, 3, 5, 5), (2, 2, 2, 2), shows=_PADS),
     _Geometry("usual-depthwise", _IMAGE, (8, 1, 3, 3), _AROUND, depthwise=True, shows=_GROUP),
     _Geometry("usual-depthwise-by-two", _IMAGE, (8, 1, 3, 3), _AROUND, (2, 2), depthwise=True, shows=_GROUP),
+    _Geometry("usual-sixteen-channels", (1, 16, 7, 8), (16, 16, 3, 3), _AROUND, shows=_PADS),
+    _Geometry(
+        "usual-depthwise-of-sixteen", (1, 16, 7, 8), (16, 1, 3, 3), _AROUND, depthwise=True, shows=_GROUP
+    ),
 )
 # Others that are tried with subnormal numbers too.
 _TINY = (
