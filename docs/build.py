@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from docs.overview import changelog_page, operators_table, rule_links, rules_tab
 from docs.pages import Block, Expanded, Links, expand, require
 from docs.reference import reference_links, reference_page
 from docs.render import cases_page, example_anchor, examples, figure, rules, signature, types
+from docs.verdicts import verdicts
 from sonnx.drawing.figure import Figure
 
 ROOT = Path(__file__).parent.parent
@@ -140,7 +141,7 @@ def make_sources(inputs: Inputs) -> Sources:
     for folder in inputs.folders:
         _folder_pages(folder, inputs, figures, draft)
     _laws_pages(inputs, draft)
-    blocks, links = _page_blocks(inputs), _links(inputs.folders, "")
+    blocks, links = _page_blocks(inputs, draft.texts), _links(inputs.folders, "")
     for name, text in inputs.pages.items():
         page = expand(f"docs/{name}", text, blocks, links)
         draft.add(name, page)
@@ -209,8 +210,8 @@ def _folder_blocks(folder: Folder, figures: Mapping[str, Figure]) -> Mapping[str
     return blocks
 
 
-def _page_blocks(inputs: Inputs) -> Mapping[str, Block]:
-    """What pages that belong to no folder may show."""
+def _page_blocks(inputs: Inputs, pages: MutableMapping[str, str]) -> Mapping[str, Block]:
+    """What pages that belong to no folder may show; a report is put among the pages."""
     listed = inputs.folders
     return {
         "operators": _plain(lambda: operators_table(listed)),
@@ -219,6 +220,7 @@ def _page_blocks(inputs: Inputs) -> Mapping[str, Block]:
         "driver": _plain(driver_table),
         "matrix": _plain(lambda: matrix(listed, inputs.evidence)),
         "reports": _plain(lambda: reports_table(inputs.evidence)),
+        "verdicts": lambda argument: verdicts(argument, pages),
     }
 
 
