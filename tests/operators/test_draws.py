@@ -142,6 +142,8 @@ def test_sizes_of_0_and_every_number_of_axes_are_drawn(name: str) -> None:
     drawn = several(name, DType.FLOAT, 200)
     first = [next(iter(trial.inputs.values())) for trial in drawn]
     assert any(array.size == 0 for array in first)
+    if "conv" not in name or "convert" in name:
+        assert any(50 < array.size <= MOST_ELEMENTS for array in first)
     ranks = {
         "conv": {4},
         **{each: {2, 3, 4} for each in ("xla.conv", "xla.conv_with_general_padding")},
@@ -219,7 +221,7 @@ def test_conversions_are_drawn_to_every_type_and_beside_its_edges() -> None:
     found: set[float] = set()
     for first in (0, 36, 72):
         # A vector of 36 elements beside the edges.
-        draw = Written(iter([number, 1, 36, 0, 1]), bytes(range(first, first + 36)))
+        draw = Written(iter([number, 1, 36, 0, 0, 1]), bytes(range(first, first + 36)))
         trial = module("xla.convert_element_type").drawn(draw, DType.FLOAT)
         assert trial.attributes["new_element_type"] == "s8"
         found |= {float(value) for value in trial.inputs["operand"]}
@@ -263,6 +265,8 @@ def test_the_first_option_is_the_simplest_and_each_can_be_chosen() -> None:
 def test_a_shape_has_the_drawn_sizes() -> None:
     assert drawn_shape(Written(iter([3, 2, 1, 3, 0]))) == (2, 1, 3)
     assert drawn_shape(Written(iter([2, 5, 6, 15, 1]))) == (5, 0)
+    # Neither is a size 0, nor rarely: then the last is larger by 7.
+    assert drawn_shape(Written(iter([3, 2, 1, 3, 0, 15, 7]))) == (2, 1, 10)
     assert drawn_shape(Simplest()) == ()
     assert drawn_shape(Simplest(), least=1) == (1,)
 

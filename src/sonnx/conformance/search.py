@@ -21,7 +21,7 @@ _PACKAGE = "sonnx[conformance]"
 # Trials that may be drawn to make something simple, and asked about a crash: each of these costs a process.
 _TRIES = 80
 _TRIES_OF_A_CRASH = 12
-# Bytes that integers are drawn by, and elements: a power of two, no fewer than an array may have.
+# Bytes that integers are drawn by, and elements: a power of two, and more than most arrays have.
 _INTEGERS, _CODES = 32, 64
 # A runtime that departs in more ways is known well enough.
 _MOST_FOUND = 32
@@ -183,9 +183,13 @@ class _Drawing:
         return low + next(self._integers, 0) % (high - low + 1)
 
     def codes(self, count: int) -> bytes:
-        """Every so many bytes one; an odd number meets all of them, which are a power of two."""
+        """Every so many bytes one; an odd number meets all of them, which are a power of two.
+
+        Where they are used up, they begin again one further, so that no line repeats itself at once.
+        """
         step, self._arrays = 2 * self._arrays + 1, self._arrays + 1
-        return bytes(self._codes[step * place % _CODES] for place in range(1, count + 1))
+        places = (place + place // _CODES for place in range(1, count + 1))
+        return bytes(self._codes[step * place % _CODES] for place in places)
 
 
 def _pass(hunt: _Hunt, drawn: Drawn, dtype: DType, seed: str) -> None:

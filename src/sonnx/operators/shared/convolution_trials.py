@@ -13,7 +13,7 @@ from sonnx.numeric.products import ACCUMULATOR
 from sonnx.numeric.rounding import FORMATS, nearest
 from sonnx.operators.shared.convolution import Axis, convolve, output_sizes, pad, windows
 from sonnx.operators.shared.convolution_accuracy import convolution_bound
-from sonnx.operators.shared.draws import MOST_ELEMENTS, Draw, drawn_array, drawn_beside, rarely, whole_values
+from sonnx.operators.shared.draws import Draw, drawn_array, drawn_beside, rarely, whole_values
 from sonnx.operators.shared.special_values import (
     Random,
     Shape,
@@ -35,6 +35,8 @@ Term = tuple[Value, Value]
 
 # Of 256 codes of a drawn element, those from here on stand for no small whole number.
 _NOT_WHOLE = 64
+# No drawn image or kernel has more elements; sums over the reals take their time.
+_MOST_ELEMENTS = 49
 
 # Channels, lines, columns: the products of one sum, where "M" is a number so large that ones beside it are
 # lost. Another order of the axes, the reverse, pairs, lanes or partial sums all give another result.
@@ -229,10 +231,10 @@ def drawn_slide(draw: Draw, count: int) -> tuple[Shape, Shape, list[Axis]]:
     found = [_axis(draw.integer) for _ in range(count)]
     sizes, axes = tuple(size for size, _ in found), [axis for _, axis in found]
     kernel = tuple(axis.kernel for axis in axes)
-    left = MOST_ELEMENTS // prod(sizes)
+    left = _MOST_ELEMENTS // prod(sizes)
     batch = draw.integer(1, min(left, 2))
     channels = draw.integer(1, min(left // batch, 3))
-    outputs = draw.integer(1, min(MOST_ELEMENTS // (channels * prod(kernel)), 3))
+    outputs = draw.integer(1, min(_MOST_ELEMENTS // (channels * prod(kernel)), 3))
     leading = [batch, channels, outputs]
     if rarely(draw):
         leading[draw.integer(0, 2)] = 0

@@ -17,10 +17,12 @@ from sonnx.operators.shared.trials import Trial
 
 T = TypeVar("T")
 
-# No drawn array has more elements.
-MOST_ELEMENTS = 49
 # The largest size of each axis, by their number: a few dozen elements in all.
 _LARGEST = (1, 36, 6, 3)
+# By so much the last axis may be longer once in a while: kernels take long lines several elements at a time.
+_LONGER = 240
+# No drawn array has more elements.
+MOST_ELEMENTS = 9 * (_LARGEST[3] + _LONGER)
 _WHOLE = (0, 1, 2, 3, -1, -2)
 # Of 256 codes of an element, those from here on stand for any bits.
 _ANY_BITS = 208
@@ -54,13 +56,15 @@ def rarely(draw: Draw) -> bool:
 
 
 def drawn_shape(draw: Draw, least: int = 0) -> Shape:
-    """A shape of `least` to three axes; once in a while a size is 0."""
+    """A shape of `least` to three axes; once in a while a size is 0, or the last one is large."""
     ranks = range(least, len(_LARGEST))
     # There are not many scalars: twice as often it is something else.
     rank = choice(draw, [*ranks, *(rank for rank in ranks if rank)])
     sizes = [draw.integer(1, _LARGEST[rank]) for _ in range(rank)]
     if rank and rarely(draw):
         sizes[draw.integer(0, rank - 1)] = 0
+    elif rank and rarely(draw):
+        sizes[-1] += draw.integer(1, _LONGER)
     return tuple(sizes)
 
 
