@@ -146,6 +146,13 @@ def test_the_page_loads_nothing_and_has_a_button_for_every_cell(opened: Open) ->
     assert found.quiet, found
 
 
+def test_the_page_says_how_was_asked_and_on_what(opened: Open) -> None:
+    settings = {"examples": 100, "seconds": None, "timeout": 20.0, "memory": 4 * 2**30}
+    found = opened(replace(sample(), settings=settings, environment={"system": "Linux", "python": "3.12.1"}))
+    facts = found.page.locator("#head .facts li").all_inner_texts()
+    assert facts[-5:] == ["examples 100", "timeout 20 s", "memory 4 GiB", "Linux", "python 3.12.1"]
+
+
 def test_a_click_opens_the_example_with_both_results(opened: Open) -> None:
     found = opened(sample())
     assert not found.page.locator("#panel").is_visible()

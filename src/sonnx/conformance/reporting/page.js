@@ -67,6 +67,11 @@ function code(text) {
 
 // Head and summary
 
+function setting(name, value) {
+  const units = { memory: (bytes) => `${bytes / 2 ** 30} GiB`, timeout: (seconds) => `${seconds} s`, seconds: (seconds) => `${seconds} s` };
+  return `${name} ${Object.hasOwn(units, name) ? units[name](value) : value}`;
+}
+
 function head() {
   const { runtime } = report;
   const options = Object.entries(runtime.options).map(([name, value]) => `${name}=${value}`);
@@ -76,7 +81,7 @@ function head() {
     `sums ${report.sums}`,
     `seed ${report.seed}`,
     `sonnx ${report.version}`,
-    ...Object.entries(report.settings).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${value}`),
+    ...Object.entries(report.settings).filter(([, value]) => value !== null).map(([name, value]) => setting(name, value)),
     ...Object.entries(report.environment).map(([name, value]) => name === "system" ? value : `${name} ${value}`),
   ].filter(Boolean);
   place("head",
