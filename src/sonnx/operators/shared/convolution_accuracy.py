@@ -208,7 +208,7 @@ def _minus_zeros(sums: Sum) -> Array:
     def pairs(left: Array, right: Array) -> Array:
         return sums.convolve(left * 1.0, right * 1.0, np.zeros(len(sums.W)), DType.DOUBLE)
 
-    negative = np.count_nonzero(w.reshape(len(w), -1), axis=1).reshape(-1, *(1,) * (sums.X.ndim - 2))
+    negative = np.count_nonzero(w.reshape(len(w), sums.terms), axis=1).reshape(-1, *(1,) * (sums.X.ndim - 2))
     differ = pairs(x, ~w) + negative - pairs(x, w)
     nonzero = pairs(x & some_x, ~w & some_w) + pairs(~x & some_x, w & some_w)
     found = np.asarray(differ - nonzero == sums.terms)
