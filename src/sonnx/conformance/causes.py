@@ -1,51 +1,107 @@
-"""Which departures may be one fault: the example of one, made simpler, shows a plainer one.
+"""Which departures may be one fault: the example of one, made plain, shows another one.
 
-A runtime that drops the bias breaks what is said of NaNs, of infinities and of subnormal numbers wherever
-there is a bias, and to tell all of it alike would hide the fault. So the smallest examples are made simple
-once more, now for whatever departs. It may not be the same fault: nothing is left out, and it is said so.
+A runtime that drops the bias breaks what is said of NaNs, of subnormal numbers and of padding wherever
+there is a bias, and to tell all of it alike would hide the fault. An example whose operands are replaced
+by small whole numbers, and which departs all the same, does not depart because of its values. It is made
+simple then, for any departure that loses the same: the value, the sign of a zero, or the bits of a NaN.
+What comes out stands before.
+
+Where that is a single element of every operand, it departs everywhere, and tells nothing of other
+examples: then both must take the same for the same, such as a number for a NaN. Nothing is left out, and
+every departure keeps its example, for it may be another fault all the same.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from sonnx.conformance.campaign import Outcome
-from sonnx.conformance.reduction import reduced
+from sonnx.conformance.campaign import Outcome, key
+from sonnx.conformance.reduction import form_of, reduced
 from sonnx.conformance.result import Key
-from sonnx.numeric.arrays import held_type
-from sonnx.operators.shared.draws import simple_values
+from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import Array, held_type
+from sonnx.operators.shared.draws import simple_values, whole_values
+from sonnx.operators.shared.special_values import is_infinite, is_nan, is_subnormal
 from sonnx.operators.shared.trials import Trial
 
 # An example has a few elements by now, and each of them few simpler ones.
 _TRIES = 100
+# What an element is, where it is no plain number.
+_CLASSES = (("NaN", is_nan), ("infinity", is_infinite), ("subnormal", is_subnormal))
 
 
-def plainer(ask: Callable[[Trial], Outcome], smallest: Outcome, wanted: Key) -> Outcome | None:
-    """The plainest departure on the way from an example to simpler ones; None where it stays the same."""
-    departing: dict[int, Outcome] = {}
+def plainer(ask: Callable[[Trial], Outcome], example: Outcome, wanted: Key) -> tuple[Key, Outcome] | None:
+    """The plainer departure that an example of `wanted` shows; None where it stands alone."""
+    if example.against:  # what contradicts itself breaks nothing else
+        return None
+    heard: dict[int, Outcome] = {}
+
+    def alike(found: Outcome) -> list[Key]:
+        return [] if found.against else [each for each in found.keys if each[2] == wanted[2]]
 
     def departs(trial: Trial) -> bool:
-        found = ask(trial)
-        if found.differences:
-            departing[id(trial)] = found
-        return bool(found.differences)
+        heard[id(trial)] = ask(trial)
+        return bool(alike(heard[id(trial)]))
 
-    ones = _of_ones(smallest)
-    start = ones if departs(ones) else smallest.trial
-    plainest = departing.get(id(reduced(smallest.subject, start, departs, tries=_TRIES)))
-    return None if plainest is None or wanted in plainest.keys else plainest
+    start = next((trial for trial in _plain(example) if departs(trial)), None)
+    if start is None:
+        return None
+    found = heard[id(reduced(example.subject, start, departs, tries=_TRIES))]
+    if wanted in found.keys:
+        return None
+    other = alike(found)[0]
+    everywhere = _is_single(found)
+    return None if everywhere and _classes(found, other) != _classes(example, wanted) else (other, found)
 
 
-def _of_ones(smallest: Outcome) -> Trial:
-    """The trial with plain ones in all operands but those that are sizes."""
-    sizes = {operand.name for operand in smallest.subject.operator.contract.inputs if operand.constant}
-    changed = {
-        name: np.full_like(array, simple_values(held_type(array))[1])
-        for name, array in smallest.trial.inputs.items()
-        if name not in sizes
-    }
-    return replace(smallest.trial, inputs={**smallest.trial.inputs, **changed})
+def _plain(example: Outcome) -> Iterator[Trial]:
+    """The trial with ones in all operands but those that are sizes, then with several whole numbers."""
+    sizes = {operand.name for operand in example.subject.operator.contract.inputs if operand.constant}
+    for several in (False, True):
+        changed = {
+            name: _whole(array, several=several)
+            for name, array in example.trial.inputs.items()
+            if name not in sizes
+        }
+        yield replace(example.trial, inputs={**example.trial.inputs, **changed})
+
+
+def _whole(array: Array, *, several: bool) -> Array:
+    """Ones, or numbers that tell places apart, where the type has any."""
+    dtype = held_type(array)
+    if not several or dtype in (DType.BOOL, DType.STRING):
+        return np.full_like(array, simple_values(dtype)[1])
+    numbers = whole_values(dtype)[1:4]
+    return np.resize(numbers, array.shape)
+
+
+def _is_single(found: Outcome) -> bool:
+    """Tell whether a trial has one element of every operand that there must be, and plain attributes."""
+    needed = {operand.name for operand in found.subject.operator.contract.inputs if not operand.optional}
+    operands, attributes = form_of(found.trial)
+    few = all(array.size <= 1 for array in found.trial.inputs.values())
+    return few and not attributes and (found.subject.enclose is None or set(operands) <= needed)
+
+
+def _classes(found: Outcome, wanted: Key) -> tuple[str, ...]:
+    """What an element should be and what it is; nothing where that is not about elements."""
+    difference = next(each for each in found.differences if key(each) == wanted)
+    mode = "separate" if found.subject.enclose is not None else ""
+    names = found.subject.specified(found.trial, found.dtype).results(mode)
+    if difference.place is None:
+        return ()
+    output = dict(zip(names, found.outputs, strict=True))[difference.output]
+    arrays = [each for each in (names[difference.output], output) if not isinstance(each, TensorType)]
+    return tuple(_class(array, difference.place) for array in arrays)
+
+
+def _class(array: Array, place: tuple[int, ...]) -> str:
+    cuts: list[Any] = [slice(index, index + 1) for index in place]
+    element = array[(*cuts, ...)]  # without the dots, an array of no axes would become its element
+    return next((name for name, is_one in _CLASSES if is_one(element).any()), "number")
 
 
 def causes(plainer_ones: Mapping[Key, Key]) -> Mapping[Key, Key]:

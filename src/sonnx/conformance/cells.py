@@ -8,7 +8,7 @@ from typing import Any
 from sonnx.conformance.campaign import Outcome, compared, key, outcome, outcomes, twin
 from sonnx.conformance.causes import causes, plainer
 from sonnx.conformance.judge import Sums
-from sonnx.conformance.reduction import reduced
+from sonnx.conformance.reduction import form_of, reduced
 from sonnx.conformance.result import CaseVerdict, Cell, Departure, Key, RuleVerdict, Stop, Verdict
 from sonnx.conformance.runtimes.child import DEFAULT_MEMORY, DEFAULT_SECONDS, Child
 from sonnx.conformance.runtimes.question import question
@@ -21,6 +21,8 @@ from sonnx.operators.shared.trials import Trial
 # Every try to make a crash smaller costs a process.
 _TRIES_OF_CRASHES = 24
 _TRIES = 400
+# Vectors of other forms that show the same are looked at as well where the first is no fault of its own.
+_TRIES_OF_UNLIKE, _MOST_UNLIKE = 60, 6
 # Elements of all operands that are few enough for anybody.
 _FEW = 4
 # So many other vectors are made small where the first one stays larger.
@@ -61,6 +63,7 @@ class _Tally:
     grades: Counter[str] = field(default_factory=Counter)
     firsts: dict[Key, Outcome] = field(default_factory=dict)
     others: defaultdict[Key, deque[Outcome]] = field(default_factory=lambda: defaultdict(_latest))
+    unlike: defaultdict[Key, dict[object, Outcome]] = field(default_factory=lambda: defaultdict(dict))
     shown: Counter[Key] = field(default_factory=Counter)
     refused: dict[str, tuple[str, Trial, int]] = field(default_factory=dict)
 
@@ -81,6 +84,8 @@ class _Tally:
         for each in dict.fromkeys(found.keys):
             self.firsts.setdefault(each, found)
             self.others[each].append(found)
+            if len(self.unlike[each]) < _MOST_UNLIKE:
+                self.unlike[each].setdefault(form_of(found.trial), found)
             self.shown[each] += 1
         self.refuse(found, found.trial.name)
 
@@ -172,15 +177,27 @@ def _departures(ask: Callable[[Trial], Outcome], tally: _Tally) -> tuple[Departu
     chains: dict[Key, Key] = {}
     waiting = [each for each, found in tally.firsts.items() if found.differences]
     for wanted in waiting:
-        smallest[wanted] = _smallest(ask, tally, wanted)
-        plain = plainer(ask, smallest[wanted], wanted)
+        smallest[wanted], plain = _smallest_and_plainer(ask, tally, wanted)
         if plain is not None:
-            chains[wanted] = next((each for each in plain.keys if each in tally.firsts), plain.keys[0])
-            if chains[wanted] not in tally.firsts:  # nobody has met it before
-                tally.firsts[chains[wanted]] = plain
-                waiting.append(chains[wanted])
+            chains[wanted] = plain[0]
+            if plain[0] not in tally.firsts:  # nobody has met it before
+                tally.firsts[plain[0]] = plain[1]
+                waiting.append(plain[0])
     known = causes(chains)
     return tuple(_departure(tally, each, found, known.get(each)) for each, found in smallest.items())
+
+
+def _smallest_and_plainer(
+    ask: Callable[[Trial], Outcome], tally: _Tally, wanted: Key
+) -> tuple[Outcome, tuple[Key, Outcome] | None]:
+    """The smallest example, and what stands behind it; one that stands alone is preferred, and decides."""
+    smallest = _smallest(ask, tally, wanted)
+    plain = plainer(ask, smallest, wanted)
+    for other in tally.unlike[wanted].values() if plain is not None else ():
+        found = _smaller(ask, other, wanted, _TRIES_OF_UNLIKE)
+        if plainer(ask, found, wanted) is None:
+            return found, None
+    return smallest, plain
 
 
 def _smallest(ask: Callable[[Trial], Outcome], tally: _Tally, wanted: Key) -> Outcome:
@@ -212,9 +229,9 @@ def _departure(tally: _Tally, wanted: Key, found: Outcome, cause: Key | None) ->
     )
 
 
-def _smaller(ask: Callable[[Trial], Outcome], start: Outcome, wanted: Key) -> Outcome:
+def _smaller(ask: Callable[[Trial], Outcome], start: Outcome, wanted: Key, tries: int = _TRIES) -> Outcome:
     place = next(each.place for each in start.differences if key(each) == wanted)
-    small = reduced(start.subject, start.trial, _shows(ask, wanted), tries=_TRIES, place=place)
+    small = reduced(start.subject, start.trial, _shows(ask, wanted), tries=tries, place=place)
     found = ask(small) if small is not start.trial else start
     # A runtime that says now this, now that may have changed its mind.
     return found if wanted in found.keys else start

@@ -73,6 +73,12 @@ def digest(trial: Trial) -> bytes:
     return held.digest()
 
 
+def form_of(trial: Trial) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What tells kinds of trials apart: which operands there are, and which attributes do something."""
+    others = (name for name in _SIMPLEST if name in trial.attributes)
+    return tuple(trial.inputs), tuple(n for n in others if trial.attributes[n] != _simplest(trial, n))
+
+
 # --- steps -------------------------------------------------------------------------------------------------
 
 
