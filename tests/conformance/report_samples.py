@@ -106,9 +106,14 @@ def other_sum() -> Departure:
 
 
 def cases(
-    departs: int = 0, conforms: int = 5, unsupported: int = 0, about: str = "D-CLIP-1"
+    departs: int = 0,
+    conforms: int = 5,
+    unsupported: int = 0,
+    about: str = "D-CLIP-1",
+    broken: Sequence[Departure] = (),
 ) -> tuple[CaseVerdict, ...]:
-    listed = [CaseVerdict(f"from-quiet-nan-to-{n}", "departs", about) for n in range(departs)]
+    keys = tuple(each.key for each in broken)
+    listed = [CaseVerdict(f"from-quiet-nan-to-{n}", "departs", about, keys) for n in range(departs)]
     listed += [CaseVerdict(f"random-{n}", "conforms") for n in range(conforms)]
     said = "unsupported: no kernel"
     return (*listed, *(CaseVerdict(f"shape-{n}", "unsupported", said) for n in range(unsupported)))
@@ -147,7 +152,7 @@ def sample() -> Report:
         Cell(
             "clip",
             dtype,
-            cases(departs=3),
+            cases(departs=3, broken=[nan_min(dtype)]),
             rules(D_CLIP_1={"departs": 3, "conforms": 2}, D_CLIP_2={"conforms": 5}),
             (nan_min(dtype),),
             grades={"bits": 5},
@@ -159,7 +164,7 @@ def sample() -> Report:
     conv = Cell(
         "conv",
         DType.FLOAT,
-        cases(departs=1, about="D-CONV-6"),
+        cases(departs=1, about="D-CONV-6", broken=[other_sum()]),
         rules(D_CONV_6={"departs": 1}),
         (other_sum(),),
         grades={"separate": 3, "enclosure": 2},

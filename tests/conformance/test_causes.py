@@ -1,6 +1,7 @@
 """One fault is told once: what a plainer departure may have caused stands behind it, nothing gets lost."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.operators.shared.trials import Trial
 
+Answer = Callable[[Question], Sequence[Any]]
 A, B, C, D = [(name, "", "value") for name in "ABCD"]
 REFERENCE = Reference()
 LARGEST = float(np.finfo(F).max)
@@ -37,7 +39,7 @@ def test_the_cause_is_the_end_of_a_chain(plainer_ones: dict[Key, Key], wanted: d
     assert causes(plainer_ones) == wanted
 
 
-def asking(answer: Callable[[Question], Sequence[Any]], operator: str) -> Callable[[Trial], Outcome]:
+def asking(answer: Answer, operator: str) -> Callable[[Trial], Outcome]:
     runtime, subject = Here(Mutant("", operator, (), "", answer)), BY_NAME[operator]
 
     def ask(asked: Trial) -> Outcome:
@@ -47,33 +49,53 @@ def asking(answer: Callable[[Question], Sequence[Any]], operator: str) -> Callab
     return ask
 
 
+def run(asked: Question, **operands: Array) -> Any:
+    """The definition of a convolution of other operands."""
+    (output,) = REFERENCE.run(Question("conv", operands, {}, asked.attributes, asked.outputs))
+    return output
+
+
 def without_bias(asked: Question) -> Sequence[Any]:
-    X, W = asked.operands["X"], asked.operands["W"]
-    return REFERENCE.run(Question(asked.operator, {"X": X, "W": W}, {}, asked.attributes, asked.outputs))
+    return [run(asked, X=asked.operands["X"], W=asked.operands["W"])]
 
 
-def without_bias_and_nan(asked: Question) -> Sequence[Any]:
-    return [np.where(np.isnan(output), F(0), output) for output in without_bias(asked)]
+def turned(asked: Question) -> Sequence[Any]:
+    """The kernel from its end."""
+    return [run(asked, **{**asked.operands, "W": asked.operands["W"][:, :, ::-1, ::-1].copy()})]
 
 
 def scaled(asked: Question) -> Sequence[Any]:
     return [output * F(1 + 2.0**-9) for output in REFERENCE.run(asked)]
 
 
-def conv(x: float, w: float, b: float | None = None) -> Trial:
-    operands: dict[str, Array] = {"X": np.full((1, 1, 1, 1), x, F), "W": np.full((1, 1, 1, 1), w, F)}
+def without_nan(answer: Answer) -> Answer:
+    """The same, and zeros for NaNs."""
+    return lambda asked: [np.where(np.isnan(output), F(0), output) for output in answer(asked)]
+
+
+def without_subnormal(answer: Answer) -> Answer:
+    return lambda asked: [np.where(abs(output) < F(2.0**-126), F(0), output) for output in answer(asked)]
+
+
+def conv(x: Any, w: Any, b: float | None = None, pads: Sequence[int] = (0, 0, 0, 0)) -> Trial:
+    """Lines of elements."""
+    X, W = (np.array(each, F).reshape(1, 1, 1, -1) for each in (x, w))
+    operands: dict[str, Array] = {"X": X, "W": W}
     if b is not None:
         operands["B"] = np.full(1, b, F)
-    return trial(operands, GEOMETRY)
+    return trial(operands, {**GEOMETRY, "kernel_shape": W.shape[2:], "pads": tuple(pads)})
 
 
-def plainest(answer: Callable[[Question], Sequence[Any]], asked: Trial) -> str:
+def plainest(answer: Answer, asked: Trial) -> str:
     """The identifier of the plainer departure, if there is any."""
     ask = asking(answer, "conv")
     found = ask(asked)
     assert found.verdict == "departs"
     plain = plainer(ask, found, found.keys[0])
-    return "" if plain is None else plain.keys[0][0]
+    if plain is None:
+        return ""
+    assert plain[0] in plain[1].keys
+    return plain[0][0]
 
 
 @pytest.mark.parametrize(
@@ -84,19 +106,65 @@ def test_whatever_a_dropped_bias_breaks_is_the_dropped_bias(asked: Trial) -> Non
     assert plainest(without_bias, asked) == "D-CONV-4"
 
 
+@pytest.mark.parametrize("asked", [conv([0, np.inf], [0, 1]), conv([0, 2.0**-149], [0, 1])])
+def test_whatever_a_turned_kernel_breaks_is_the_place_of_its_taps(asked: Trial) -> None:
+    # Ones in all places would hide it.
+    assert plainest(turned, asked) == "D-CONV-1"
+
+
 def test_the_plainest_departure_has_no_plainer_one() -> None:
     assert plainest(without_bias, conv(0, 0, 1)) == ""
     assert plainest(scaled, conv(1, 1)) == ""
+    assert plainest(turned, conv([0, 1], [0, 1])) == ""
 
 
-def test_another_fault_stays_one_of_its_own() -> None:
-    assert plainest(without_bias_and_nan, conv(np.nan, 0)) == ""
-    assert plainest(without_bias_and_nan, conv(0, 0, 1)) == ""
+@pytest.mark.parametrize("plain", [without_bias, turned, scaled])
+def test_a_lost_nan_is_a_fault_of_its_own(plain: Answer) -> None:
+    assert plainest(without_nan(plain), conv(np.nan, 0)) == ""
 
 
-def test_ones_are_plainer_than_what_is_not_finite() -> None:
-    # Zeros instead of either operand would give a zero, which is right however it is scaled.
-    assert plainest(scaled, conv(2.0**-149, 2.0**100)) == "D-CONV-1"
+def test_what_departs_everywhere_explains_nothing_that_is_lost_otherwise() -> None:
+    assert plainest(scaled, conv(0.5, 3)) == "D-CONV-1"
+    assert plainest(without_subnormal(scaled), conv(2.0**-149, 1)) == ""
+    # But a number that is taken for another may be the same fault.
+    assert plainest(without_subnormal(scaled), conv([2.0**-149, 1], [1, 1])) == "D-CONV-1"
+
+
+def test_the_sign_of_a_zero_and_a_value_are_never_one_fault() -> None:
+    def answer(asked: Question) -> Sequence[Any]:
+        return [np.where(output == 0, F(-0.0), output * F(2)) for output in REFERENCE.run(asked)]
+
+    assert plainest(answer, conv(0, 0)) == ""
+    assert plainest(answer, conv(1, 1)) == ""
+
+
+def test_what_contradicts_itself_breaks_nothing_else() -> None:
+    ask = asking(without_bias, "conv")
+    found = replace(ask(conv(1, 1, 1)), against=(np.zeros(1),))
+    assert plainer(ask, found, found.keys[0]) is None
+
+
+def test_a_wrong_type_is_no_wrong_element() -> None:
+    def answer(asked: Question) -> Sequence[Any]:
+        return [output.astype(np.float64) for output in without_bias(asked)]
+
+    assert plainest(answer, conv(3, 1)) == ""
+
+
+def test_strings_and_truths_are_made_plain_too() -> None:
+    operands = {"condition": np.array([True]), "X": np.array(["ab"], object), "Y": np.array(["c"], object)}
+    subject, asked = BY_NAME["where"], trial(operands)
+    runtime = Here(Mutant("", "where", (), "", lambda _: [np.array(["no"], object)]))
+
+    def ask(one: Trial) -> Outcome:
+        (said,) = runtime.ask_many([question(subject.operator, one)])
+        return outcome(subject, DType.STRING, one, said, "free")
+
+    found = ask(asked)
+    assert "condition is true" in found.keys[0][1]
+    plain = plainer(ask, found, found.keys[0])
+    assert plain is not None
+    assert "condition is false" in plain[0][1]  # which is simpler
 
 
 def test_ones_do_not_stand_for_sizes() -> None:

@@ -114,8 +114,11 @@ def test_what_may_be_the_same_fault_stands_behind_the_plainer_departure() -> Non
     assert (behind.types, behind.cases) == ((DType.FLOAT, DType.DOUBLE), 14)
     text = report_text(report(*shown))
     assert text.count("error[") == 1
-    assert re.search(r"\nWhere +x1 +x1\n", text)
+    assert re.search(r"\nWhere +x1\+ +x1\+\n", text)
     told = text[text.index("  perhaps the same fault:\n") :]
+    # Whatever stands behind another keeps its example.
+    assert re.search(r"\n     condition = .*; X = .*-0x0p\+0 \(0x80000000\).*; Y = ", told)
+    assert "     specified -0x0p+0 (0x80000000), found 0x0p+0 (0x00000000)" in told
     assert re.search(r"D-WHERE-2: .*\(float, double: 14 vectors; sign\s+of zero\)", told, re.DOTALL)
     document = report_document(report(*shown))
     assert [[each["cause"] for each in cell["departures"]] for cell in document["cells"]] == [[1, None]] * 2
@@ -273,6 +276,33 @@ def test_a_suite_counts_what_it_holds() -> None:
     assert {name: suite.attrib["failures"] for name, suite in suites(sample()).items()}[
         "Clip on float"
     ] == "3"
+
+
+def test_a_vector_is_told_of_those_clauses_alone_that_it_breaks() -> None:
+    sign, value = lost_sign(), replace(lost_value(), cause=lost_sign().key)
+    assert sign.identifier == value.identifier
+    listed = (
+        CaseVerdict("one", "departs", sign.identifier, (sign.key,)),
+        CaseVerdict("other", "departs", value.identifier, (value.key,)),
+        CaseVerdict("both", "departs", value.identifier, (value.key, sign.key)),
+    )
+    suite = suites(report(Cell("where", DType.FLOAT, listed, (), (sign, value))))["Where on float"]
+    texts = [suite.find(f"testcase[@name='{name}']/failure") for name in ("one", "other", "both")]
+    heads = [f"{each.identifier}: {each.clause}\nsmallest" for each in (sign, value)]
+    found = [[head in (each.text or "") for head in heads] for each in texts if each is not None]
+    assert found == [[True, False], [False, True], [True, True]]
+    assert texts[1] is not None
+    assert f"perhaps the same fault as D-WHERE-2: {sign.clause}" in (texts[1].text or "")
+
+
+def test_what_was_not_asked_in_full_conforms_so_far() -> None:
+    one = Cell("clip", DType.INT8, cases(), ())
+    for partial, words in (("", "conforms to the specification"), ("time was up", "conforms so far, but")):
+        shown = report(one, partial=partial)
+        assert words in report_text(shown).split("\n")[0]
+        assert words in report_document(shown)["verdict_text"]
+    broken = replace(one, departures=(nan_min(DType.FLOAT),))
+    assert "departs from the specification" in report_text(report(broken, partial="time was up"))
 
 
 def test_every_suite_says_what_was_asked_on_what_and_with_what() -> None:

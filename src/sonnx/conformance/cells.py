@@ -75,13 +75,17 @@ class _Tally:
     def add(self, found: Outcome) -> None:
         """Count one outcome."""
         broken = tuple(dict.fromkeys(each.identifier for each in found.differences))
-        self.cases.append(CaseVerdict(found.trial.name, found.verdict, found.said or ", ".join(broken)))
+        keys = tuple(dict.fromkeys(found.keys))
+        about = found.said or ", ".join(broken)
+        self.cases.append(
+            CaseVerdict(found.trial.name, found.verdict, about, keys if found.differences else ())
+        )
         for identifier in dict.fromkeys((*found.trial.shows, *broken)):
             kept = found.verdict == "departs" and identifier not in broken
             self.rules[identifier]["conforms" if kept else found.verdict] += 1
         if found.grade:
             self.grades[found.grade] += 1
-        for each in dict.fromkeys(found.keys):
+        for each in keys:
             self.firsts.setdefault(each, found)
             self.others[each].append(found)
             if len(self.unlike[each]) < _MOST_UNLIKE:

@@ -26,11 +26,15 @@ def worst(verdicts: "Counter[Verdict]") -> Verdict:
 
 @dataclass(frozen=True)
 class CaseVerdict:
-    """What became of one vector; `about` names the identifiers that it breaks, or is what was said."""
+    """What became of one vector; `about` names the identifiers that it breaks, or is what was said.
+
+    `broken` are its departures.
+    """
 
     name: str
     verdict: Verdict
     about: str = ""
+    broken: tuple[Key, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ VERDICT_WORDS: Mapping[Verdict, str] = {
     "conforms": "conforms to the specification",
 }
 _OUTSIDE_ALONE = "was asked nothing that the profile specifies"
+_SO_FAR = "conforms so far, but not everything was asked"
 ANY_ORDER = "Any order of the sum is allowed; no order gives what was found."
 _LONGEST = 500
 # Addresses and sizes differ from crash to crash.
@@ -69,8 +70,10 @@ def one_line(text: str, most: int = _LONGEST) -> str:
 
 def verdict_words(report: Report) -> str:
     """The verdict on a runtime, to follow its name."""
-    alone = report.outside_profile and report.verdict == "conforms"
-    return _OUTSIDE_ALONE if alone else VERDICT_WORDS[report.verdict]
+    if report.verdict == "conforms" and report.outside_profile:
+        return _OUTSIDE_ALONE
+    so_far = report.verdict == "conforms" and report.partial
+    return _SO_FAR if so_far else VERDICT_WORDS[report.verdict]
 
 
 def standing(cell: Cell) -> Standing:

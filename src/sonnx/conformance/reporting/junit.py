@@ -100,8 +100,7 @@ def _cases(cell: Cell) -> list[_Case]:
 def _case(examples: Sequence[tuple[Departure, str]], case: CaseVerdict) -> _Case:
     if case.verdict != "departs":
         return _Case(case.name, _KINDS[case.verdict], case.about, case.about)
-    broken = case.about.split(", ")
-    shown = [(each, text) for each, text in examples if each.identifier in broken]
+    shown = [(each, text) for each, text in examples if each.key in case.broken]
     message = _message(shown[0][0]) if len(shown) == 1 else case.about
     return _Case(case.name, "failure", message, "\n\n".join(text for _, text in shown))
 
@@ -120,6 +119,8 @@ def _example(departure: Departure) -> str:
     lines += [f"  constants: {', '.join(held)}"] if held else []
     lines += [f"  {'as inputs' if departure.against else 'specified'}: {difference.expected}"]
     lines += [f"  found: {difference.found}"]
+    if departure.cause is not None:
+        lines += [f"  perhaps the same fault as {departure.cause[0]}: {departure.cause[1]}"]
     return "\n".join(lines)
 
 

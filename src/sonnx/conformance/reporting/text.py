@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from sonnx.conformance.reduction import form_of
 from sonnx.conformance.reporting.arrays import array_text
 from sonnx.conformance.reporting.facts import (
     ANY_ORDER,
@@ -21,7 +22,7 @@ from sonnx.conformance.reporting.facts import (
     verdict_words,
     ways,
 )
-from sonnx.conformance.result import Cell, Report, Verdict
+from sonnx.conformance.result import Cell, Departure, Report, Verdict
 from sonnx.model.dtype import DType
 from sonnx.operators.shared.trials import Trial
 
@@ -42,7 +43,8 @@ _SIGNS: Mapping[Standing, str] = {
     **{"conforms": "ok", "partly": "ok -", "unsupported": "-", "departs": "x", "crashes": "!"},
 }
 _LEGEND = (
-    "ok conforms, x departs (in how many ways), ! crashes, - is not supported, ok - in part not supported"
+    "ok conforms, x departs (in how many ways, + and perhaps more), ! crashes, - is not supported, "
+    "ok - in part\nnot supported"
 )
 _COUNT_WORDS: Mapping[Verdict, tuple[str, str]] = {
     "conforms": ("conforms", "conform"),
@@ -112,7 +114,8 @@ def _sign(cell: Cell | None, colours: bool) -> str:
         "departs": ways(cell),
         "crashes": sum(stop.verdict == "crashes" for stop in cell.stops),
     }
-    sign = f"{_SIGNS[stands]}{numbers.get(stands) or ''}"
+    more = "+" if stands == "departs" and ways(cell) < len(cell.departures) else ""
+    sign = f"{_SIGNS[stands]}{numbers.get(stands) or ''}{more}"
     return _painted(sign, stands, colours) + " " * (_COLUMN - len(sign))
 
 
@@ -137,16 +140,12 @@ def _counts(report: Report, cells: Sequence[Cell]) -> str:
 def _departure(report: Report, once: Once, colours: bool) -> str:
     """A departure with its smallest example."""
     cell, departure = once.cell, once.departure
-    difference = departure.difference
-    where = f" of `{one_line(difference.output)}`{list(difference.place)}" if difference.place else ""
-    right = "as inputs" if departure.against else "specified"
     more = pointer(cell.operator, departure.identifier)
-    told = [f"{right} {one_line(difference.expected)},", f"found {one_line(difference.found)}{where}"]
     lines = [
         *_error(departure.identifier, cell.operator, departure.clause, colours),
         *_shown_by(once.types, once.cases, departure.source),
         *_operands(departure.trial),
-        *_wrapped(told, "   "),
+        *_wrapped(_told(departure), "   "),
         *([f"   {ANY_ORDER}"] if any_order(report, cell, departure) else []),
         f"  more: {more.command or more.page}",
         *_behind(once.behind),
@@ -163,7 +162,17 @@ def _behind(others: Sequence[Once]) -> list[str]:
         by = _number(once.cases, "vector") if once.cases else "found by the search"
         told = "" if kind == "value" else f"; {kind}"
         lines += _wrapped(f"{said} ({', '.join(once.types)}: {by}{told})".split(" "), "   ", "     ")
+        lines += _operands(once.departure.trial, "     ", few=True)
+        lines += _wrapped(_told(once.departure), "     ")
     return lines
+
+
+def _told(departure: Departure) -> list[str]:
+    """What is specified and what was found."""
+    difference = departure.difference
+    where = f" of `{one_line(difference.output)}`{list(difference.place)}" if difference.place else ""
+    right = "as inputs" if departure.against else "specified"
+    return [f"{right} {one_line(difference.expected)},", f"found {one_line(difference.found)}{where}"]
 
 
 def _error(identifier: str, operator: str, text: str, colours: bool) -> list[str]:
@@ -178,14 +187,15 @@ def _shown_by(types: Iterable[DType], cases: int, source: str) -> list[str]:
     return _wrapped([f"{', '.join(types)}:", by], "  --> ")
 
 
-def _operands(trial: Trial) -> list[str]:
-    """The operands and those attributes that a trial has, as many on a line as fit."""
+def _operands(trial: Trial, indent: str = "   ", *, few: bool = False) -> list[str]:
+    """The operands and attributes of a trial, or the few that do something, as many on a line as fit."""
     items = []
     for name, array in trial.inputs.items():
         head = f"{name}{' (constant)' if name in trial.constants else ''} = "
         items.append(f"{head}{array_text(array, _WIDTH - len(head) - 4)}")
-    items += [f"{name}={one_line(_attribute(value), 60)}" for name, value in trial.attributes.items()]
-    return _wrapped([f"{item}{';' if item is not items[-1] else ''}" for item in items], "   ")
+    shown = {name for name in trial.attributes if not few or name in form_of(trial)[1]}
+    items += [f"{n}={one_line(_attribute(value), 60)}" for n, value in trial.attributes.items() if n in shown]
+    return _wrapped([f"{item}{';' if item is not items[-1] else ''}" for item in items], indent)
 
 
 def _attribute(value: object) -> str:
