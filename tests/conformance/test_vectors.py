@@ -31,9 +31,9 @@ from tests.conformance.vectors_support import (
 
 from sonnx import __version__
 from sonnx.conformance import vectors
-from sonnx.conformance.subjects import subject_named
+from sonnx.conformance.subjects import SUBJECTS, subject_named
 from sonnx.conformance.vector_files import interval, npy_bytes
-from sonnx.conformance.vectors import Made, Part, cell_files, parts, write_vectors
+from sonnx.conformance.vectors import Made, Part, case_files, cell_files, parts, write_vectors
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.enclosure import Enclosure
@@ -260,6 +260,19 @@ def test_the_lost_one_of_a_sum_lies_in_the_enclosure(tree: Path) -> None:
     )
     assert low <= 0
     assert 1 <= high < 2**6
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT16, DType.DOUBLE])
+def test_sums_of_no_elements_can_be_written_too(dtype: DType) -> None:
+    seen = 0
+    for subject in SUBJECTS:
+        for trial in (
+            subject.trials(dtype, 0) if subject.enclose is not None and dtype in subject.types else ()
+        ):
+            if any(0 in array.shape for array in trial.inputs.values()):
+                seen += 1
+                assert {"model.onnx", "model.mlir"} & case_files(subject.identifier, dtype, trial).keys()
+    assert seen >= 6
 
 
 def test_a_case_with_constants_names_its_twin(tree: Path) -> None:
