@@ -59,6 +59,7 @@ def test_what_supports_nothing_ends_with_2() -> None:
         ((), "name one runtime, or a command line with --command"),
         (("jax", "--command", "run {model} {outputs}"), "name one runtime, or a command line with --command"),
         (("nobody",), "no runtime 'nobody'; there are onnxruntime, reference-evaluator"),
+        (("ONNXRUNTIM",), "as module:attribute; did you mean onnxruntime?"),
         (("no_such_module:x", *QUICK), "no_such_module cannot be imported"),
         (("os:no_such_name", *QUICK), "os:no_such_name is not there"),
         (
@@ -66,6 +67,7 @@ def test_what_supports_nothing_ends_with_2() -> None:
             "no operator Clap, Conf",
         ),
         (("reference", "--operator", "Clap", "--type", "floot"), "no type floot"),
+        (("reference", "--operator", "xla.Clmap", "--type", "f23"), "; did you mean xla.clamp, float?"),
         (("reference", "--operator", "Conv", "--type", "bool"), "none of these operators takes bool"),
         (("onnxruntime", "--option", "level"), "--option: 'level' is not of the form NAME=VALUE"),
         (("onnxruntime", "--option", "a=1", "--option", "a=2"), "--option: the option a is given twice"),
@@ -75,6 +77,10 @@ def test_what_supports_nothing_ends_with_2() -> None:
         (("onnxruntime", "--option", "runtime=x", *QUICK), "the runtime onnxruntime has no option runtime"),
         (("onnxruntime", "--option", "text=x", *QUICK), "the runtime onnxruntime has no option text"),
         (("onnxruntime", "--option", "self=x", *QUICK), "the runtime onnxruntime has no option self"),
+        (
+            (f"{HERE}:KnowsNothing", "--option", "level=none", *QUICK),
+            f"the runtime {HERE}:KnowsNothing has no option level; it has accumulate",
+        ),
         (("--command", "a {model} {outputs}", "--option", "line=b"), "--command is the line already"),
         (("reference", "--report", "."), "is the current folder, or above it"),
         (("reference", "--report", "p\x1b[31mq/.."), "is the current folder, or above it"),
@@ -152,6 +158,21 @@ def test_a_report_cannot_go_where_a_file_is(tmp_path: Path) -> None:
     result = called("reference", *QUICK, "--report", str(tmp_path / "file" / "below"))
     assert result.exit_code == 2
     assert "Traceback" not in result.output
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
+def test_a_report_that_cannot_be_written_is_named_as_it_was_given_and_nothing_is_lost() -> None:
+    result = called("reference", *QUICK, "--report", "/proc/x")
+    assert result.exit_code == 2
+    assert result.output.startswith("reference 0.1.0 conforms")
+    assert "error: /proc/x: cannot be written: " in result.output
+    assert ".part" not in result.output
+
+
+def test_a_command_shows_the_options_that_were_given_and_no_others() -> None:
+    result = called("--command", "false {model} {outputs}", *QUICK[:-4], "--timeout", "7", *QUICK[-4:])
+    assert result.exit_code == 2
+    assert "asked as command, line=false {model} {outputs}; sums free;" in result.output
 
 
 COPIER = """

@@ -8,8 +8,9 @@ import pytest
 import sonnx
 from sonnx.conformance.judge import Sums, judge
 from sonnx.conformance.subjects import SUBJECTS, Subject
-from sonnx.conformance.words import element_text
+from sonnx.conformance.words import element_text, text_at
 from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import dtype_of
 from sonnx.operators.shared.trials import Trial
 
@@ -111,20 +112,45 @@ def test_it_is_told_what_was_lost_of_an_element(name: str) -> None:
     assert [(each.identifier, each.kind) for each in told] == expected
 
 
+@pytest.mark.parametrize("condition", [1, 2])
+def test_a_bool_with_another_byte_is_told_with_it_and_has_lost_its_value(condition: int) -> None:
+    trial = where(condition, True, False)
+    found = np.array([255], np.uint8).view(np.bool_)
+    (told,) = judge(BY_NAME["where"].specified(trial, DType.BOOL), [found]).differences
+    # Both are true: no byte of the condition is blamed for it.
+    assert (told.identifier, told.kind) == ("D-WHERE-2", "value")
+    assert (told.expected, told.found) == ("True", "True (0xff)")
+
+
+NUMBER = "there are as many outputs as the contract has"
+TYPES = "outputs have the types of the contract"
+SHAPES = "outputs have the shapes of the contract"
+
+
 @pytest.mark.parametrize(
-    "found",
+    ("found", "clauses"),
     [
-        [],
-        [np.zeros(1, F), np.zeros(1, F)],
-        [np.zeros(2, F)],
-        [np.zeros((1, 1), F)],
-        [np.zeros(1)],
-        [np.array([None])],
-        ["no array"],
+        ([], [NUMBER]),
+        ([np.zeros(1, F), np.zeros(1, F)], [NUMBER]),
+        ([np.zeros(2, F)], [SHAPES]),
+        ([np.zeros((1, 1), F)], [SHAPES]),
+        ([np.zeros(1)], [TYPES]),
+        ([np.zeros(2)], [TYPES, SHAPES]),
+        ([np.array([None])], [TYPES]),
+        (["no array"], [TYPES, SHAPES]),
+        ([TensorType(None, None, foreign="no TensorProto")], [TYPES]),
+        # Told without its elements: of another shape, or of no use.
+        ([TensorType(DType.FLOAT, (2,))], [SHAPES]),
+        ([TensorType(DType.FLOAT, (1,))], [TYPES]),
     ],
 )
-def test_outputs_of_another_number_type_or_shape_depart(found: list[Any]) -> None:
-    assert identifiers(judged("clip", clip([0.0], 0, 1), *found)) == ["clip.outputs"]
+def test_outputs_of_another_number_type_or_shape_depart_each_by_a_clause_of_its_own(
+    found: list[Any], clauses: list[str]
+) -> None:
+    judgement = judged("clip", clip([0.0], 0, 1), *found)
+    assert set(identifiers(judgement)) == {"clip.outputs"}
+    assert [each.clause for each in judgement.differences] == clauses
+    assert {each.kind for each in judgement.differences} == {"type or shape"}
 
 
 def one(value: float) -> Any:
@@ -171,8 +197,19 @@ def test_every_subject_judges_what_it_specifies_as_conforming(subject: Subject) 
             assert grade == (mode or "bits"), (dtype, trial.name)
 
 
+@pytest.mark.parametrize("subject", [each for each in SUBJECTS if each.enclose], ids=lambda s: s.identifier)
+def test_no_trial_says_how_to_sum(subject: Subject) -> None:
+    for dtype in subject.types:
+        for trial, _ in zip(subject.trials(dtype, 7), range(40), strict=False):
+            assert "accumulate" not in trial.attributes, (dtype, trial.name)
+
+
 def test_elements_are_written_with_their_bits() -> None:
     assert element_text(np.float16(-0.0), DType.FLOAT16) == "-0x0p+0 (0x8000)"
     assert element_text(np.complex64(1 + 2j), DType.COMPLEX64) == "(0x1p+0 (0x3f800000), 0x1p+1 (0x40000000))"
     assert element_text(np.int8(-3), DType.INT8) == "-3"
     assert element_text("a\x1b" + "b" * 100, DType.STRING).startswith("'a\\x1bbbb")
+    bytes_of_bools = np.array([[0, 1], [2, 255]], np.uint8).view(np.bool_)
+    shown = [text_at(bytes_of_bools.T, place, DType.BOOL) for place in np.ndindex(2, 2)]
+    assert shown == ["False", "True (0x02)", "True", "True (0xff)"]
+    assert text_at(np.array([F(-0.0)]), (0,), DType.FLOAT) == "-0x0p+0 (0x80000000)"

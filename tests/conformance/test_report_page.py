@@ -363,6 +363,34 @@ def test_a_narrow_window_is_enough(opened: Open, fragment: str) -> None:
     assert found.page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
+@pytest.mark.parametrize("width", [400, 1280])
+def test_no_button_covers_the_code(opened: Open, width: int) -> None:
+    found = opened(sample(), "#where/float", width=width)
+    found.page.locator("details.snippet summary").click()
+    button = found.page.get_by_role("button", name="Copy").bounding_box()
+    code = found.page.locator(".python pre").bounding_box()
+    assert button is not None
+    assert code is not None
+    assert button["y"] + button["height"] <= code["y"]
+    assert 0 <= button["x"] <= width - button["width"]
+
+
+def test_a_matrix_that_goes_on_to_the_right_shows_it(opened: Open) -> None:
+    found = opened(sample(), width=400)
+    edges, hint = found.page.locator("#matrix .edges"), found.page.locator("#matrix .hint")
+    found.page.locator(".edges.more").wait_for()
+    assert hint.inner_text() == "Scroll sideways for more types."
+    fade = "element => getComputedStyle(element, '::after').opacity"
+    assert edges.evaluate(fade) == "1"
+    found.page.locator(".wide").evaluate("element => { element.scrollLeft = 9999; }")
+    found.page.locator(".edges:not(.more)").wait_for()
+    assert (edges.evaluate(fade), hint.is_visible()) == ("0", True)
+    found.page.set_viewport_size({"width": 1280, "height": 900})
+    found.page.locator(".edges:not(.scrolls)").wait_for()
+    assert not hint.is_visible()
+    assert found.quiet, found
+
+
 def test_a_report_of_nothing_is_a_page_too(opened: Open) -> None:
     found = opened(report())
     assert "Nothing was asked." in found.page.locator("#matrix").inner_text()

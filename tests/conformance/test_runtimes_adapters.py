@@ -315,6 +315,27 @@ def test_finding_a_runtime_imports_none() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(
+    ("runtime", "option", "message"),
+    [
+        ("Evil", "level", "Evil has no option level; it has none"),
+        ("EVIL_MADE", "level", "EVIL_MADE has no option level; it has none"),
+        ("CannotBeMade", "level", "CannotBeMade has no option level; it has way"),
+        ("FakeBackend", "name", "FakeBackend has no option name; it has device, opset"),
+    ],
+)
+def test_options_that_somebodys_runtime_does_not_take_are_named(
+    runtime: str, option: str, message: str
+) -> None:
+    with pytest.raises(UnavailableError, match=f"^the runtime tests.conformance.runtimes_support:{message}$"):
+        named(f"tests.conformance.runtimes_support:{runtime}", **{option: "none"})()
+
+
+@pytest.mark.parametrize("runtime", ["argparse:Namespace", "types:SimpleNamespace"])
+def test_what_takes_any_option_or_does_not_say_which_is_given_it(runtime: str) -> None:
+    assert named(runtime, run=1, supports=2, name="n", version="v")().version == "v"
+
+
 def test_what_is_no_runtime_is_refused() -> None:
     support = "tests.conformance.runtimes_support"
     with pytest.raises(UnavailableError, match="NoSuch is not there"):
@@ -385,6 +406,8 @@ def test_what_a_program_does_is_its_answer(script: str) -> None:
 
     with pytest.raises(RuntimeError, match="exit code 1: no such operator"):
         run("refuse")
+    with pytest.raises(RuntimeError, match=r"^exit code 1: it printed nothing to its standard error$"):
+        named("command", line="false {model} {outputs}")().run(clip_question())
     for way, code in (("crash", -11), ("script", -6)):
         with pytest.raises(ProgramError) as crash:
             run(way)

@@ -399,8 +399,8 @@ def conformance(runtime: str | None, command: str | None, pairs: Sequence[str], 
     if command is not None:
         if "line" in given:
             raise click.UsageError("--command is the line already; leave out --option line")
-        # Its process is ended by --timeout, with all that it has started.
-        runtime, given = "command", {"line": command, "seconds": 2 * options["timeout"], **given}
+        # Its process is ended by --timeout, with all that it has started: it needs no limit of its own.
+        runtime, given = "command", {"line": command, **given}
     sys.exit(conformance_asked(ConformanceOptions(runtime=str(runtime), told=given, **options)))
 
 

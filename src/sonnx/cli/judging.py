@@ -78,8 +78,6 @@ def conformance_asked(options: ConformanceOptions) -> int:
         spread = over_dask(options.dask) if options.dask else over_processes(jobs)
         with _watched(len(chosen)) as (watch, tick):
             report = judged(_plan(options, len(chosen), spread), chosen, spread, watch, tick)
-        if options.report is not None:
-            write_report(options.report, report)
     except (UnavailableError, SpreadError, ValueError) as error:
         return fail(str(error))
     except OSError as error:
@@ -87,8 +85,21 @@ def conformance_asked(options: ConformanceOptions) -> int:
         return fail(str(error) if error.strerror is None else why)
     colours = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     say(report_text(report, colours=colours))
-    if options.report is not None:
-        say(printable(f"report: {options.report / 'report.html'}"))
+    return _code(report) if options.report is None else _written(options.report, report)
+
+
+def _written(folder: Path, report: Report) -> int:
+    """Write the report; where that fails, what was found has been printed, so that it is not lost."""
+    try:
+        write_report(folder, report)
+    except (UnavailableError, ValueError) as error:
+        return fail(str(error))
+    except OSError as error:
+        # All is first written beside the folder, under a name that nobody has given.
+        return fail(
+            str(error) if error.strerror is None else f"{folder}: cannot be written: {error.strerror}"
+        )
+    say(printable(f"report: {folder / 'report.html'}"))
     return _code(report)
 
 

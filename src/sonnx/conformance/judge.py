@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sonnx.conformance.words import element_text
+from sonnx.conformance.words import text_at
 from sonnx.evaluate.apply import apply
 from sonnx.model.dtype import DType
 from sonnx.model.operator import Operator
@@ -25,6 +25,11 @@ Sums = Literal["free", "separate", "fused"]
 Grade = Literal["bits", "separate", "fused", "enclosure"]
 # In what an element differs: not at all in its value, or in that too.
 Kind = Literal["value", "sign of zero", "bits of NaN", "type or shape"]
+
+# Clauses about outputs as a whole: a runtime may break one and keep the others.
+_NUMBER = "there are as many outputs as the contract has"
+_TYPES = "outputs have the types of the contract"
+_SHAPES = "outputs have the shapes of the contract"
 
 
 @dataclass(frozen=True)
@@ -75,15 +80,21 @@ def judge(specified: Specified, found: Sequence[Any], sums: Sums = "free") -> Ju
     wanted = sums if sums != "free" or not specified.modes else specified.modes[0]
     expected = specified.results(wanted if specified.modes else "")
     if len(found) != len(expected):
-        return _departs(_whole(specified, count(len(expected), "output"), count(len(found), "output")))
+        numbers = count(len(expected), "output"), count(len(found), "output")
+        return Judgement(None, (_whole(specified, _NUMBER, *numbers),))
     # What is no array of one of the profile's types is its description.
     described = [(v, None) if isinstance(v, TensorType) else describe(v) for v in found]
     arrays: dict[str, Array] = {}
+    broken: dict[str, Difference] = {}
     for (name, right), (kind, array) in zip(expected.items(), described, strict=True):
         right_kind = describe(right)[0]
-        if array is None or (kind.dtype, kind.sizes) != (right_kind.dtype, right_kind.sizes):
-            return _departs(_whole(specified, f"`{name}` of type {right_kind}", str(kind)))
-        arrays[name] = array
+        for clause in _broken(right_kind, kind, array is not None):
+            told = _whole(specified, clause, f"`{name}` of type {right_kind}", str(kind))
+            broken.setdefault(clause, told)
+        if array is not None:
+            arrays[name] = array
+    if broken:
+        return Judgement(None, tuple(broken.values()))
     if not specified.modes:
         wrong = {name: differing(arrays[name], expected[name], nan=specified.nan) for name in expected}
         return _judged("bits", specified, expected, arrays, wrong)
@@ -131,12 +142,15 @@ def _judged(
 def by_kind(clause: Clause, name: str, wrong: Array, expected: Array, found: Array) -> Iterator[Difference]:
     """One difference for every way in which elements of an output are wrong: its first one."""
     dtype = held_type(expected)
-    same, masks = _kinds(expected, found)
-    for kind, kept in {"value": ~same, **masks}.items():
+    masks = _kinds(expected, found)[1]
+    lost = np.ones(expected.shape, bool)
+    for mask in masks.values():
+        lost &= ~mask
+    for kind, kept in {"value": lost, **masks}.items():
         mask = wrong & kept
         if mask.any():
             place = tuple(int(index) for index in np.argwhere(mask)[0])
-            right, wrong_one = (element_text(array[place], dtype) for array in (expected, found))
+            right, wrong_one = (text_at(array, place, dtype) for array in (expected, found))
             yield Difference(
                 clause.identifier, clause.text, kind, name, place, right, wrong_one, int(mask.sum())
             )
@@ -145,7 +159,8 @@ def by_kind(clause: Clause, name: str, wrong: Array, expected: Array, found: Arr
 def _kinds(expected: Array, found: Array) -> tuple[Array, Mapping[Kind, Array]]:
     """Where elements have the same value but for their bits; and what these may differ in.
 
-    Of a complex number both parts must have the same value.
+    Of a complex number both parts must have the same value. Of a bool any byte but 0 is true, and a wrong
+    byte has no kind of its own.
     """
     dtype = held_type(expected)
     if dtype is DType.STRING:
@@ -156,15 +171,22 @@ def _kinds(expected: Array, found: Array) -> tuple[Array, Mapping[Kind, Array]]:
         equal = one == other
     nan = is_nan(one) & is_nan(other)
     same = (equal | nan).all(axis=1).reshape(expected.shape)
+    if dtype is DType.BOOL:
+        return same, {}
     nans = nan.any(axis=1).reshape(expected.shape)
     return same, {"sign of zero": same & ~nans, "bits of NaN": same & nans}
 
 
-def _departs(difference: Difference) -> Judgement:
-    return Judgement(None, (difference,))
+def _broken(right: TensorType, found: TensorType, held: bool) -> Iterator[str]:
+    """What a whole output is wrong in: its type, its shape, or both; `held` says that it has elements."""
+    shape = found.sizes is not None and found.sizes != right.sizes
+    # What is told of a tensor alone, without its elements, is no tensor of that type.
+    if found.dtype != right.dtype or not (held or shape):
+        yield _TYPES
+    if shape:
+        yield _SHAPES
 
 
-def _whole(specified: Specified, expected: str, found: str) -> Difference:
-    text = "outputs have the types and shapes of the contract"
+def _whole(specified: Specified, clause: str, expected: str, found: str) -> Difference:
     rule = f"{specified.operator.identifier}.outputs"
-    return Difference(rule, text, "type or shape", "", None, expected, found)
+    return Difference(rule, clause, "type or shape", "", None, expected, found)

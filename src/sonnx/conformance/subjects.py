@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from sonnx.conformance.judge import Specified
+from sonnx.conformance.words import did_you_mean, meant_by
 from sonnx.model.dtype import IEEE, DType
 from sonnx.model.operator import Operand, Operator
 from sonnx.numeric.arrays import Array
@@ -78,7 +79,9 @@ class Subject:
             if case.inputs[first].type.dtype is dtype and case.attributes.get("domain") != "real":
                 inputs = {name: tensor.array() for name, tensor in case.inputs.items()}
                 text = f"By hand: {case.name} ({case.source})."
-                yield Trial(f"by-hand-{number}", inputs, case.rulings, text, case.attributes)
+                # No runtime is told how to sum: each mode is specified for whoever takes it.
+                asked = {name: value for name, value in case.attributes.items() if name != "accumulate"}
+                yield Trial(f"by-hand-{number}", inputs, case.rulings, text, asked)
         yield from self.systematic(dtype, seed)
 
     def specified(self, trial: Trial, dtype: DType) -> Specified:
@@ -154,13 +157,14 @@ def units(operators: Sequence[str] = (), types: Sequence[str] = ()) -> tuple[Uni
     by_name = {name: name for name in known}
     by_name |= {subject.operator.name.lower(): name for name, subject in known.items()}
     wanted = [by_name.get(name.lower()) for name in operators]
-    all_types = dict.fromkeys(str(dtype) for subject in SUBJECTS for dtype in subject.types)
+    all_types = {str(dtype): str(dtype) for subject in SUBJECTS for dtype in subject.types}
     unknown = [name for name, found in zip(operators, wanted, strict=True) if found is None]
     strange = [name for name in types if _ALIASES.get(name.lower(), name.lower()) not in all_types]
     problems = [f"no operator {', '.join(unknown)}; there are {', '.join(known)}"] if unknown else []
     problems += [f"no type {', '.join(strange)}; there are {', '.join(all_types)}"] if strange else []
     if problems:
-        raise ValueError("; ".join(problems))
+        near = (*meant_by(unknown, by_name), *meant_by(strange, {**_ALIASES, **all_types}))
+        raise ValueError("; ".join(problems) + did_you_mean(near))
     chosen = {_ALIASES.get(name.lower(), name.lower()) for name in types} or set(all_types)
     found = tuple(
         (subject.identifier, dtype)

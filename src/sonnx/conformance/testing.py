@@ -101,9 +101,10 @@ def parameters(
 ) -> list[Any]:
     """The cases for `pytest.mark.parametrize`.
 
-    `skip` and `xfail` are patterns with reasons: a mapping, or a file of lines `pattern  # reason`. A case of
-    `xfail` must fail: what has been mended is told. Raises ValueError for a pattern without a reason, and for
-    one that fits no case, so that no list grows old.
+    `skip` and `xfail` are patterns with reasons: a mapping, or a file of lines `pattern  # reason`, which is
+    looked for from the current folder where its path is relative. A case of `xfail` must fail: what has been
+    mended is told. Raises ValueError for a pattern without a reason, and for one that fits no case, so that
+    no list grows old.
     """
     skipped, failing = _reasons(skip), _reasons(xfail)
     used: set[str] = set()

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from sonnx.conformance.runtimes.packing import pack
-from sonnx.conformance.words import element_text
+from sonnx.conformance.words import text_at
 from sonnx.model.dtype import IEEE, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
@@ -19,8 +17,6 @@ _FEW = 4
 _FLOATS = (*IEEE, DType.BFLOAT16)
 # Their own text rounds more than a reader expects; as a double the value is exact.
 _SHORT_FLOATS = (DType.FLOAT16, DType.BFLOAT16)
-# Any other byte is true as well, and runtimes differ in it.
-_TRUTHS = {0: "False", 1: "True"}
 
 
 def array_entry(array: Array | TensorType) -> dict[str, Any]:
@@ -41,9 +37,7 @@ def array_entry(array: Array | TensorType) -> dict[str, Any]:
 
 
 def _texts(flat: Array, dtype: DType) -> list[str]:
-    if dtype is DType.BOOL:
-        return [_TRUTHS.get(byte, f"True (0x{byte:02x})") for byte in flat.view(np.uint8).tolist()]
-    return [element_text(element, dtype) for element in flat]
+    return [text_at(flat, (place,), dtype) for place in range(flat.size)]
 
 
 def decimal_text(element: Any, dtype: DType) -> str:

@@ -143,9 +143,18 @@ function grid(listed) {
     [...new Map(group.map((cell) => [cell.operator, cell.name]))].map(([operator, name]) => make("tr", {},
       make("th", { scope: "row", title: name }, name),
       types.map((type) => make("td", {}, cellButton(group, operator, type)))))));
-  return make("div", { class: "wide" },
+  const wide = make("div", { class: "wide", onscroll: () => mark(wide) },
     make("table", { class: "cells", "aria-labelledby": "matrix-title", onkeydown: move },
       make("thead", {}, make("tr", {}, make("td", {}), heads)), bodies));
+  new ResizeObserver(() => mark(wide)).observe(wide);
+  return [make("div", { class: "edges" }, wide), make("p", { class: "hint" }, "Scroll sideways for more types.")];
+}
+
+// Tells whether the matrix is wider than its place, and whether it goes on to the right.
+function mark(wide) {
+  const hidden = wide.scrollWidth - wide.clientWidth;
+  wide.parentElement.classList.toggle("scrolls", hidden > 1);
+  wide.parentElement.classList.toggle("more", hidden - wide.scrollLeft > 1);
 }
 
 function cellButton(listed, operator, type) {
@@ -449,7 +458,7 @@ function titled(head, column, word) {
 function python(text) {
   const button = make("button", { class: "plain", type: "button", onclick: () => copy(text, button) }, "Copy");
   return make("details", { class: "snippet" }, make("summary", {}, "Python that shows it"),
-    make("div", { class: "python" }, make("pre", { tabindex: "0" }, make("code", {}, text)), button));
+    make("div", { class: "python" }, button, make("pre", { tabindex: "0" }, make("code", {}, text))));
 }
 
 async function copy(text, button) {

@@ -30,7 +30,6 @@ _MOST_OUTPUTS = 256
 _LONGEST_SAID = 2**14
 # So scripts report the signal that has ended what they started: 128 and its number.
 _SIGNALLED = range(129, 128 + 65)
-DEFAULT_SECONDS = 60.0
 
 
 class Command:
@@ -38,12 +37,13 @@ class Command:
 
     `{model}` becomes the path of the ONNX file; `{inputs}` that of a folder with input_0.pb, input_1.pb, ...,
     each a TensorProto; `{outputs}` that of an empty folder in which output_0.pb, ... are looked for. There is
-    no shell. An exit code other than 0 is a refusal; to be ended by a signal is a crash.
+    no shell. An exit code other than 0 is a refusal; to be ended by a signal is a crash. It may take so many
+    seconds; without a limit of its own, it is for the one who asks to end it.
     """
 
     takes_models = True
 
-    def __init__(self, line: str, seconds: float = DEFAULT_SECONDS, opset: int = NEWEST_OPSET) -> None:
+    def __init__(self, line: str, seconds: float | None = None, opset: int = NEWEST_OPSET) -> None:
         """Read the command line, and look whether the program is there; nothing is started."""
         self._words = _words(line)
         if shutil.which(self._words[0]) is None:
@@ -106,7 +106,8 @@ class Command:
         if code < 0:
             raise ProgramError(code, words)
         if code:
-            raise RuntimeError(f"exit code {code}: {' / '.join(last_lines(words))}")
+            last = " / ".join(last_lines(words)) or "it printed nothing to its standard error"
+            raise RuntimeError(f"exit code {code}: {last}")
 
 
 def _words(line: str) -> tuple[str, ...]:

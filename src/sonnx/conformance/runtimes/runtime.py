@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module, metadata
+from inspect import Parameter, signature
 from typing import Any, Protocol
 
 from sonnx.conformance.runtimes.question import Question
+from sonnx.conformance.words import did_you_mean, meant_by
 
 _HERE = "sonnx.conformance.runtimes"
 
@@ -75,6 +77,8 @@ _KNOWN: Mapping[str, _Known] = {
     "command": _Known("command", "Command", ("line", "seconds", "opset")),
 }
 NAMES = tuple(_KNOWN)
+# What a backend of somebody's may be told.
+_BACKEND = ("device", "opset")
 
 
 def named(text: str, /, **options: Any) -> Callable[[], Runtime]:
@@ -91,8 +95,9 @@ def named(text: str, /, **options: Any) -> Callable[[], Runtime]:
         return lambda: _imported(module, attribute, options)
     known = _KNOWN.get(text)
     if known is None:
-        names = ", ".join(NAMES)
-        raise ValueError(f"no runtime {text[:80]!r}; there are {names}, and any backend as module:attribute")
+        there = f"there are {', '.join(NAMES)}, and any backend as module:attribute"
+        near = tuple(meant_by([text], {name: name for name in NAMES}))
+        raise ValueError(f"no runtime {text[:80]!r}; {there}{did_you_mean(near)}")
     unknown = [name for name in options if name not in known.options]
     if unknown:
         has = f"it has {', '.join(known.options)}" if known.options else "it has none"
@@ -117,12 +122,36 @@ def _imported(module: str, attribute: str, options: Mapping[str, Any]) -> Runtim
     if hasattr(found, "prepare"):
         from sonnx.conformance.runtimes.backend import Backend  # noqa: PLC0415  imports onnx
 
+        _require_taken(f"{module}:{attribute}", options, _BACKEND)
         return Backend(f"{module}:{attribute}", found, **options)
+    _require_taken(f"{module}:{attribute}", options, _taken(found))
     runtime: Any = found(**options) if callable(found) else found
     if not all(hasattr(runtime, name) for name in ("run", "supports", "name", "version")):
         raise UnavailableError(f"{module}:{attribute} is neither a backend (`prepare`) nor a runtime (`run`)")
     made: Runtime = runtime
     return made
+
+
+def _taken(found: Any) -> tuple[str, ...] | None:
+    """The options that something can be made with; None where that cannot be told, or where it takes any."""
+    if not callable(found):
+        return ()
+    try:
+        parameters = signature(found).parameters.values()
+    except (TypeError, ValueError):  # of something that is not written in Python
+        return None
+    if any(each.kind is Parameter.VAR_KEYWORD for each in parameters):
+        return None
+    named_ones = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    return tuple(each.name for each in parameters if each.kind in named_ones)
+
+
+def _require_taken(runtime: str, options: Mapping[str, Any], taken: tuple[str, ...] | None) -> None:
+    """Refuse options that somebody's runtime does not take; raises UnavailableError."""
+    unknown = [] if taken is None else [name for name in options if name not in taken]
+    if unknown:
+        has = f"it has {', '.join(taken)}" if taken else "it has none"
+        raise UnavailableError(f"the runtime {runtime} has no option {', '.join(unknown)}; {has}")
 
 
 def needed(module: str, package: str) -> Any:
