@@ -196,7 +196,7 @@ def test_what_may_be_the_same_fault_is_there_for_whoever_opens_it(opened: Open) 
         ),
     )
     found = opened(shown, "#clip/float")
-    assert found.page.locator(CELL.format("clip/float")).inner_text() == "≠ 1"
+    assert found.page.locator(CELL.format("clip/float")).inner_text() == "≠ 1+"
     # On another type the lost sign stands alone, so in the list of all it does too.
     rows = found.page.locator("#departures tbody tr")
     assert [("behind" in (each.get_attribute("class") or "")) for each in rows.all()] == [

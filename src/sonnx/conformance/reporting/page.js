@@ -116,6 +116,11 @@ function ways(cell) {
   return cell.verdict === "departs" ? cell.departures.filter((each) => each.cause === null).length : cell.verdict === "crashes" ? stops : 0;
 }
 
+// Others may be the same fault.
+function more(cell) {
+  return cell.verdict === "departs" && cell.departures.some((each) => each.cause !== null);
+}
+
 function matrix() {
   const wanted = report.cells.filter((cell) => !state.only || bad(cell));
   const box = make("input", { type: "checkbox", id: "only", onchange: () => only(box.checked) });
@@ -168,7 +173,7 @@ function cellButton(listed, operator, type) {
     class: cell.standing, type: "button", tabindex: "-1", "data-cell": key, title: label, "aria-label": label,
     "aria-expanded": String(state.open === key), "aria-controls": "panel",
     onclick: () => (state.open === key ? close() : go(key)),
-  }, `${SIGNS[cell.standing]}${ways(cell) ? ` ${ways(cell)}` : ""}`);
+  }, `${SIGNS[cell.standing]}${ways(cell) ? ` ${ways(cell)}` : ""}${more(cell) ? "+" : ""}`);
 }
 
 function total(cell) {
@@ -179,7 +184,7 @@ function legend() {
   const words = {
     conforms: "conforms",
     partly: "conforms where it is supported",
-    departs: "departs, in so many ways",
+    departs: "departs, in so many ways (+ and perhaps more)",
     crashes: "crashes, in so many ways",
     unsupported: "is not supported",
   };
