@@ -131,7 +131,7 @@ def test_every_special_value_is_drawn(name: str) -> None:
     for trial in several(name, DType.FLOAT, 150):
         for operand, array in trial.inputs.items():
             found |= elements(array) if operand not in OTHERS else set()
-    signalling = name in (*MOVERS, "clip")
+    signalling = name in (*MOVERS, "clip", "xla.clamp", "xla.convert_element_type")
     assert elements(special_vector(DType.FLOAT, signalling=signalling)) <= found
     # Any bits at all.
     assert len(found) > 100
@@ -176,7 +176,10 @@ def seen(name: str, look: Callable[[Trial], Any], dtype: DType = DType.FLOAT) ->
         ("conv", [(), ("W",), ("B",), ("B", "W")]),
         *((name, [(), ("lhs",), ("rhs",)]) for name in ("xla.conv", "xla.conv_with_general_padding")),
         ("where", [(), ("X",), ("Y",), ("condition",), ("X", "Y"), ("X", "condition"), ("Y", "condition")]),
-        ("xla.concatenate", [(), ("operands1",), ("operands1", "operands2", "operands3")]),
+        (
+            "xla.concatenate",
+            [(), ("operands0",), ("operands1",), ("operands1", "operands2", "operands3")],
+        ),
     ],
 )
 def test_operands_are_drawn_as_inputs_and_as_constants(name: str, held: list[tuple[str, ...]]) -> None:

@@ -2,6 +2,7 @@
 
 from itertools import product
 from math import nextafter
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -67,6 +68,10 @@ def test_special_strings_truths_and_complex_numbers() -> None:
     strings = special_vector(DType.STRING).tolist()
     assert {"", "a", "a\x00b", "a\x00"} <= set(strings)
     assert any(not text.isascii() for text in strings)
+    # Texts that another form or other line ends would change, and marks that are easily lost.
+    assert any(normalize("NFC", text) != text for text in strings)
+    assert any(normalize("NFD", text) != text for text in strings)
+    assert set("\r\n\t\ufeff\"'\\\U0001d11e") <= set("".join(strings))
     assert max(map(len, strings)) > 1000
     assert special_vector(DType.BOOL).tolist() == [False, True]
     for dtype, part in ((DType.COMPLEX64, DType.FLOAT), (DType.COMPLEX128, DType.DOUBLE)):

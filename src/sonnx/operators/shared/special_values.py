@@ -29,6 +29,9 @@ _STRINGS = {
     "nul-inside": "a\x00b",
     "nul-at-the-end": "a\x00",
     "nan-as-text": "NaN",
+    "decomposed": "a\u0308",
+    "carriage-returns": "a\r\nb\r",
+    "marks": "\ufeff\t\"'\\n\\",
     "long": "0123456789abcdef" * 64,
 }
 _LETTERS = "abcXYZ 019\x00\näß€\U0001d11e"
@@ -50,6 +53,15 @@ SHAPES: Mapping[str, Shape] = {
     "six-axes": (1, 3, 2, 1, 2, 3),
     **{f"length-{length}": (length,) for length in (3, 15, 16, 17, 31, 33, 63, 65, 127)},
 }
+# More lengths, each asked once: whole vectors with no rest, several of them with one element too few, and
+# rests behind more than a hundred elements.
+LONGER = (8, 32, 64, 95, 128, 137, 255, 256, 257, 300)
+# For operators that have shapes of their own.
+LENGTHS = tuple(sorted((63, 127, *LONGER)))
+# Some of them in as many axes as no other shape has.
+_BLOCKS: Mapping[int, Shape] = {95: (1, 5, 1, 19), 137: (1, 1, 1, 137, 1, 1, 1), 300: (2, 3, 1, 5, 10)}
+# What stands last in a line of special values: no zero, no NaN, and beyond what bounds are tried with.
+_LAST = frozenset({"largest", "largest-and-one", "greatest", "true", "marks"})
 
 # Bounds that meet each other in pairs: of either sign, zeros, not finite, none; and a subnormal one.
 _FLOAT_BOUNDS = (
@@ -88,6 +100,18 @@ def special_values(dtype: DType, *, signalling: bool = False) -> Mapping[str, Ar
 def special_vector(dtype: DType, *, signalling: bool = False) -> Array:
     """The same scalars, one after the other."""
     return np.stack(list(special_values(dtype, signalling=signalling).values()))
+
+
+def special_line(dtype: DType, length: int, shift: int = 0) -> Array:
+    """So many special values, over and over; `shift` places before the end stands what is easily seen."""
+    values = special_values(dtype)
+    (last,) = (place for place, name in enumerate(values) if name in _LAST)
+    return spread(special_vector(dtype), (length,), last + 1 - length + shift)
+
+
+def special_block(dtype: DType, length: int, shift: int = 0) -> Array:
+    """The same, of some lengths in several axes."""
+    return special_line(dtype, length, shift).reshape(_BLOCKS.get(length, (length,)))
 
 
 def bounds(dtype: DType) -> Mapping[str, Array]:

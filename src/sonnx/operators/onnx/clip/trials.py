@@ -12,6 +12,7 @@ from sonnx.operators.onnx.clip.meaning import effective_bounds
 from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_shape
 from sonnx.operators.shared.special_values import (
     HELD_BOUNDS,
+    LONGER,
     MANY,
     SHAPES,
     Between,
@@ -26,6 +27,7 @@ from sonnx.operators.shared.special_values import (
     random_bits,
     random_numbers,
     replaced,
+    special_block,
     special_values,
     special_vector,
     spread,
@@ -87,6 +89,10 @@ def _shapes(dtype: DType) -> Iterator[Between]:
         x = spread(special_vector(dtype), shape, first)
         held, text = HELD_BOUNDS[first % len(HELD_BOUNDS)], f"An input of shape {words(name)}."
         yield Between(f"shape-{name}", (x, low, high), text, _SHAPE_RULES, held)
+    for number, length in enumerate(LONGER):
+        x, held = special_block(dtype, length), HELD_BOUNDS[number % len(HELD_BOUNDS)]
+        text = f"An input of {length} elements."
+        yield Between(f"length-{length}", (x, low, high), text, _SHAPE_RULES, held)
 
 
 def _middle(dtype: DType) -> tuple[Array, Array]:

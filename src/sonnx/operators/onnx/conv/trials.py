@@ -157,6 +157,11 @@ GEOMETRIES = (
     ),
     _Geometry("line-of-33", (1, 1, 1, 35), (3, 1, 1, 3)),
     _Geometry("line-of-16", (1, 2, 2, 18), (5, 2, 2, 3)),
+    _Geometry("line-of-15", (1, 2, 2, 17), (3, 2, 2, 3)),
+    _Geometry("line-of-31", (1, 1, 1, 33), (5, 1, 1, 3)),
+    _Geometry("sixty-five-input-channels", (1, 65, 2, 3), (3, 65, 1, 2), shows=("D-CONV-2", "conv.X.C2")),
+    _Geometry("sixty-five-output-channels", (1, 2, 3, 4), (65, 2, 2, 2), shows=("D-CONV-2", "conv.B.C1")),
+    _Geometry("depthwise-of-sixty-five", (1, 65, 2, 3), (65, 1, 2, 2), depthwise=True, shows=_GROUP),
     _Geometry("sixteen-output-channels", (1, 2, 4, 4), (16, 2, 3, 3), (1, 1, 1, 1), shows=_PADS),
     _Geometry("no-batch", (0, 2, 3, 3), (2, 2, 2, 2), shows=_EMPTY),
     _Geometry("no-input-channels", (1, 0, 3, 3), (2, 0, 2, 2), shows=("D-CONV-4", *_EMPTY)),
@@ -185,6 +190,8 @@ _TINY = (
     "everything-unlike",
     "depthwise-with-everything",
 )
+# Those of which a model holds the kernel and not the bias, and the other way round.
+_HELD_ALONE = ("plain", "depthwise")
 _BIAS_ALONE = _Geometry("bias-alone", (1, 2, 3, 7), (5, 2, 2, 2), shows=("conv.B.C1", "D-CONV-4"))
 # The image and the kernel of the trials of special values.
 _PADDED = _Geometry("", (1, 1, 3, 3), (1, 1, 2, 2), (1, 1, 1, 1))
@@ -193,12 +200,24 @@ _LARGE = _Geometry("hundred-thousand-sums", (1, 8, 120, 110), (8, 8, 3, 3))
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
-    """Everything twice: the kernel and the bias as inputs of the model, and as its constants."""
+    """Everything twice: the kernel and the bias as inputs of the model, and as its constants.
+
+    Then a few of which only one of them is a constant.
+    """
     for trial in _trials(dtype, np.random.default_rng(seed)):
-        yield trial
-        held = frozenset(trial.inputs.keys() - {"X"})
-        text = f"{trial.text.removesuffix('.')}, with a constant kernel."
-        yield replace(trial, name=f"{trial.name}-constant", text=text, constants=held)
+        yield from _twice(trial, frozenset(trial.inputs.keys() - {"X"}), "with a constant kernel")
+    for geometry in (each for each in GEOMETRIES if each.name in _HELD_ALONE):
+        for name, word in (("W", "kernel"), ("B", "bias")):
+            text = f"{geometry.name.capitalize()}: whole numbers, exact in any order."
+            alone = replace(geometry, name=f"{geometry.name}-{word}-alone", shows=(*_BIAS, "D-CONV-6"))
+            trial = _trial(alone, *_whole(geometry, dtype), text)
+            yield from _twice(trial, frozenset({name}), f"with a constant {word} alone")
+
+
+def _twice(trial: Trial, held: frozenset[str], words: str) -> Iterator[Trial]:
+    yield trial
+    text = f"{trial.text.removesuffix('.')}, {words}."
+    yield replace(trial, name=f"{trial.name}-constant", text=text, constants=held)
 
 
 def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
@@ -264,7 +283,7 @@ def _numbers(geometry: _Geometry, dtype: DType, random: Random) -> tuple[Array, 
 
 
 def _special_values(dtype: DType) -> Iterator[Trial]:
-    values = special_vector(dtype)
+    values = special_vector(dtype, signalling=True)
     count = len(values)
     for label, like in (
         ("", replace(_PADDED, pads=(0, 0, 0, 0))),
@@ -292,13 +311,16 @@ def _special_values(dtype: DType) -> Iterator[Trial]:
     steps = replace(products, name="special-products-and-one", bias=True)
     ones = np.ones(count, values.dtype)
     yield _trial(steps, X, W, ones, "Every special value times every other, added to 1.")
+    meeting = replace(steps, name="special-sums-and-biases", shows=("D-CONV-4", "D-ALL-4"))
+    text = "Every special value as a bias, to which every other one is added."
+    yield _trial(meeting, X, ones.reshape(W.shape), values, text)
 
 
 def _with(geometry: _Geometry, dtype: DType, name: str, place: tuple[Any, ...], text: str) -> Trial:
     """Whole numbers, and special values at one place of every image, kernel or channel."""
     trial = _trial(geometry, *_whole(geometry, dtype), text)
     changed = trial.inputs[name].copy()
-    changed[place] = special_vector(dtype)
+    changed[place] = special_vector(dtype, signalling=True)
     shows = ("D-CONV-5", "D-ALL-4") if any(geometry.pads) else ("D-ALL-4",)
     return replace(trial, inputs={**trial.inputs, name: changed}, shows=(*geometry.shows, *shows))
 

@@ -12,11 +12,13 @@ from sonnx.operators.onnx.expand.meaning import meaning
 from sonnx.operators.shared.draws import Draw, drawn_array, drawn_shape
 from sonnx.operators.shared.predicates import MOST_AXES
 from sonnx.operators.shared.special_values import (
+    LENGTHS,
     Shape,
     distinct_floats,
     everywhere,
     kept_bits,
     random_bits,
+    special_block,
     special_vector,
     spread,
 )
@@ -52,6 +54,7 @@ _SIZES: Mapping[str, tuple[Shape, Shape]] = {
     "eight-axes": ((1, 2, 1, 1, 3, 1, 1, 2), (2, 1, 1, 2, 3, 1, 2, 2)),
     "seventeen-times": ((1, 3), (17, 3)),
     "thirty-three-each": ((3, 1), (3, 33)),
+    "eight-each": ((9, 1), (9, 8)),
 }
 # Sizes 0 stand beside sizes 0 only.
 _EMPTY_SIZES: Mapping[str, tuple[Shape, Shape]] = {
@@ -77,6 +80,7 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
         ("special-values-again", (1, len(every)), (3, len(every))),
     ):
         yield _trial(name, every.reshape(given), asked, (*_RULES, "D-ALL-4"), "Every special value.")
+    yield from _lengths(dtype)
     text = "As many axes as an array may have."
     yield _trial("most-axes", every[:1].reshape(()), (1,) * MOST_AXES, ("expand.shape.D4",), text)
     if dtype is DType.FLOAT:
@@ -89,6 +93,15 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
 def _trial(name: str, given: Array, asked: Shape, shows: tuple[str, ...], text: str) -> Trial:
     inputs = {"input": given, "shape": np.array(asked, np.int64)}
     return Trial(name, inputs, (*shows, "expand.shape.D3"), text, constants=_SHAPE)
+
+
+def _lengths(dtype: DType) -> Iterator[Trial]:
+    """One element again and again, and elements that are kept: so many in all."""
+    for number, length in enumerate(LENGTHS):
+        every = special_block(dtype, length)
+        given = every if number % 2 else every.reshape(-1)[-1:].reshape(())
+        text = f"In all {length} elements: {list(given.shape)} with {list(every.shape)}."
+        yield _trial(f"length-{length}", given, every.shape, _RULES, text)
 
 
 def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:

@@ -10,6 +10,7 @@ from sonnx.numeric.arrays import Array
 from sonnx.operators.onnx.where.meaning import meaning
 from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_from, drawn_shape
 from sonnx.operators.shared.special_values import (
+    LONGER,
     MANY,
     NOTHING,
     SHAPES,
@@ -21,6 +22,7 @@ from sonnx.operators.shared.special_values import (
     is_nan,
     kept_bits,
     random_bits,
+    special_block,
     special_values,
     special_vector,
     spread,
@@ -38,13 +40,20 @@ _RANDOM = 40
 # Every byte but 0 is true.
 _BYTES = (0, 1, 2, 127, 128, 254, 255)
 _TRUTHS = _BYTES[:2]
+_CONDITION = frozenset({"condition"})
+# So far X and Y are shifted against each other: no zeros meet and no NaNs.
+_APART = 5
+_LONG_TEXT = "0123456789" * 500
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
     """Special values beside each other, conditions, shapes, bytes of bools, a large one; random ones."""
     yield from _special_values(dtype)
     yield from _conditions(dtype)
+    yield from _every_byte(dtype)
     yield from _shapes(dtype)
+    if dtype is DType.STRING:
+        yield _long_text()
     if dtype is DType.FLOAT:
         yield _large()
     yield from _random(dtype, np.random.default_rng(seed))
@@ -95,6 +104,26 @@ def _conditions(dtype: DType) -> Iterator[Trial]:
     yield _trial("equal-operands", (turns, X, X), ("D-WHERE-2",), "X and Y hold the same.", NOTHING)
 
 
+def _every_byte(dtype: DType) -> Iterator[Trial]:
+    """All bytes side by side, and some of them alone, as an input and as a constant."""
+    every, held_bytes = special_vector(dtype, signalling=True), np.arange(256, dtype=np.uint8)
+    X, Y = (spread(every, held_bytes.shape, first) for first in (0, _APART))
+    text = "A condition of every byte, of which 0 alone is false."
+    for name, held in (("", NOTHING), ("-held", _CONDITION)):
+        condition = held_bytes.view(np.bool_)
+        yield _trial(f"condition-of-every-byte{name}", (condition, X, Y), ("D-WHERE-1",), text, held)
+    for byte, held in ((2, NOTHING), (128, _CONDITION)):
+        c, x, y = (values[byte : byte + 1].reshape(()) for values in (held_bytes, X, Y))
+        text = f"One condition, of the byte {byte}, which is true."
+        yield _trial(f"scalar-condition-of-byte-{byte}", (c.view(np.bool_), x, y), ("D-WHERE-1",), text, held)
+
+
+def _long_text() -> Trial:
+    X, Y = (np.array(texts, object) for texts in ((_LONG_TEXT, "x"), ("y", _LONG_TEXT[::-1])))
+    text = "Texts of five thousand characters."
+    return _trial("long-texts", (np.array([True, False]), X, Y), ("D-WHERE-2",), text, NOTHING)
+
+
 def _shapes(dtype: DType) -> Iterator[Trial]:
     every = special_vector(dtype, signalling=True)
     for first, (name, shape) in enumerate(SHAPES.items()):
@@ -104,6 +133,11 @@ def _shapes(dtype: DType) -> Iterator[Trial]:
             condition = spread(np.array([True, False, False]), shape, turn)
             held = _HELD[(first + turn) % len(_HELD)]
             yield _trial(f"shape-{name}-{turn}", (condition, X, Y), _SHAPE_RULES, text, held)
+    for number, length in enumerate(LONGER):
+        X, Y = (special_block(dtype, length, shift) for shift in (0, _APART))
+        condition = spread(np.array([True, False, False]), X.shape, number)
+        text, held = f"Operands of {length} elements.", _HELD[number % len(_HELD)]
+        yield _trial(f"length-{length}", (condition, X, Y), _SHAPE_RULES, text, held)
 
 
 def _large() -> Trial:

@@ -10,11 +10,13 @@ from sonnx.numeric.arrays import Array
 from sonnx.operators.shared.draws import Draw, drawn_array, drawn_shape
 from sonnx.operators.shared.predicates import MOST_AXES
 from sonnx.operators.shared.special_values import (
+    LENGTHS,
     Shape,
     distinct_floats,
     everywhere,
     kept_bits,
     random_bits,
+    special_line,
     special_vector,
     spread,
 )
@@ -62,6 +64,7 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
     for new in ((), (1,), (3,), (2, 2)):
         name = "special-values" + "".join(f"-{size}" for size in new)
         yield _trial(name, every, new, (*_RULES, "D-ALL-4"), "Every special value, in every copy.")
+    yield from _lengths(dtype)
     text = "As many dimensions as an array may have."
     most = (1,) * (MOST_AXES - 1)
     yield _trial("most-axes", every, most, ("xla.broadcast.broadcast_sizes.D2",), text)
@@ -74,6 +77,14 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
 
 def _trial(name: str, operand: Array, new: Shape, shows: tuple[str, ...], text: str) -> Trial:
     return Trial(name, {"operand": operand}, shows, text, {"broadcast_sizes": new})
+
+
+def _lengths(dtype: DType) -> Iterator[Trial]:
+    """One element again and again, and elements that are kept: so many in all."""
+    for number, length in enumerate(LENGTHS):
+        line, text = special_line(dtype, length), f"In all {length} elements."
+        operand, new = (line, (1,)) if number % 2 else (line[-1:].reshape(()), (length,))
+        yield _trial(f"length-{length}", operand, new, _RULES, text)
 
 
 def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:

@@ -7,9 +7,11 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.rounding import FORMATS
 from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_shape
 from sonnx.operators.shared.special_values import (
     HELD_BOUNDS,
+    LONGER,
     MANY,
     SHAPES,
     Between,
@@ -24,6 +26,7 @@ from sonnx.operators.shared.special_values import (
     is_subnormal,
     random_bits,
     random_numbers,
+    special_block,
     special_values,
     special_vector,
     spread,
@@ -33,6 +36,8 @@ from sonnx.operators.shared.trials import Clause, Trial
 _TYPE_RULES = ("xla.clamp.operand.D1", "xla.clamp.min.D1", "xla.clamp.max.D1", "xla.clamp.output.D2")
 _SHAPE_RULES = ("xla.clamp.min.D2", "xla.clamp.max.D2", "xla.clamp.output.D1")
 _RANDOM = 32
+# Bounds in their order, those that a type has.
+_ORDERED = (("minus-one", "one"), ("next-to-least", "half"), ("false", "true"))
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
@@ -42,9 +47,12 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
 
 def _between(dtype: DType, random: Random) -> Iterator[Between]:
     yield from between_bounds(dtype, *_TYPE_RULES)
-    yield from in_bulk(dtype, special_vector(dtype))
+    yield from in_bulk(dtype, special_vector(dtype, signalling=True))
     yield from _triples(dtype)
     yield from _shapes(dtype)
+    yield from _lengths(dtype)
+    if dtype in FORMATS:
+        yield from _signalling(dtype)
     if dtype is DType.FLOAT:
         yield _large()
     yield from _random(dtype, random)
@@ -59,7 +67,7 @@ def _triples(dtype: DType) -> Iterator[Between]:
     """Arrays of bounds: each special value between all pairs, and as each bound of all others."""
     several = np.stack(list(bounds(dtype).values()))
     lows, highs = (part.reshape(-1) for part in np.meshgrid(several, several, indexing="ij"))
-    every = special_vector(dtype)
+    every = special_vector(dtype, signalling=True)
     backwards = every[::-1].copy()
     for name, value in special_values(dtype).items():
         words = name.replace("-", " ").capitalize()
@@ -88,6 +96,24 @@ def _shapes(dtype: DType) -> Iterator[Between]:
             yield Between(f"shape-{name}-{kind}", (x, *pair), text, _SHAPE_RULES, held)
 
 
+def _lengths(dtype: DType) -> Iterator[Between]:
+    """Bounds that let some elements pass and not the last one."""
+    values = bounds(dtype)
+    low, high = next((values[low], values[high]) for low, high in _ORDERED if low in values)
+    for number, length in enumerate(LONGER):
+        x = special_block(dtype, length)
+        pair = (filled(low, x.shape), filled(high, x.shape)) if number % 2 else (low, high)
+        text, held = f"An operand of {length} elements.", HELD_BOUNDS[number // 2 % len(HELD_BOUNDS)]
+        yield Between(f"length-{length}", (x, *pair), text, _SHAPE_RULES, held)
+
+
+def _signalling(dtype: DType) -> Iterator[Between]:
+    values, every = special_values(dtype, signalling=True), special_vector(dtype, signalling=True)
+    signalling, text = values["signalling-nan"], "A signalling NaN is a NaN, and gives one."
+    yield Between("signalling-min", (every, signalling, values["one"]), text)
+    yield Between("signalling-max", (every, values["minus-one"], signalling), text)
+
+
 def _large() -> Between:
     """About a quarter of the operand lies below its own bound, and as much above."""
     random = np.random.default_rng(MANY)
@@ -114,7 +140,7 @@ def drawn(draw: Draw, dtype: DType) -> Trial:
     """Elements of all kinds; each bound a scalar or an array."""
     shape = drawn_shape(draw)
     low, high = (choice(draw, ((), shape)) for _ in range(2))
-    x, least, most = (drawn_array(draw, dtype, each) for each in (shape, low, high))
+    x, least, most = (drawn_array(draw, dtype, each, signalling=True) for each in (shape, low, high))
     text = "Drawn elements and bounds."
     return _trial(Between("drawn", (x, least, most), text, held=choice(draw, HELD_BOUNDS)))
 

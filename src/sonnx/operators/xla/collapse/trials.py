@@ -10,11 +10,13 @@ from sonnx.numeric.arrays import Array
 from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_shape
 from sonnx.operators.shared.predicates import MOST_AXES
 from sonnx.operators.shared.special_values import (
+    LENGTHS,
     Shape,
     distinct_floats,
     everywhere,
     kept_bits,
     random_bits,
+    special_line,
     special_vector,
     spread,
 )
@@ -53,6 +55,11 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
     for run in _runs(2):
         name = f"special-values-{'-'.join(map(str, run))}"
         yield _trial(name, grid, run, (*_RULES, "D-ALL-4"), "Every special value, three times.")
+    for length in LENGTHS:
+        line = special_line(dtype, length)
+        operand = line if length % 2 else line.reshape(2, -1)
+        run, text = tuple(range(operand.ndim)), f"In all {length} elements."
+        yield _trial(f"length-{length}", operand, run, _RULES, text)
     most = spread(every, (2, *[1] * (MOST_AXES - 2), 3))
     shows = (f"{_DIMENSIONS}.D4", *_RULES)
     text = "As many dimensions as an array may have, before and after."

@@ -9,12 +9,14 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_shape
 from sonnx.operators.shared.special_values import (
+    LENGTHS,
     NOTHING,
     Shape,
     distinct_floats,
     everywhere,
     kept_bits,
     random_bits,
+    special_line,
     special_vector,
     spread,
 )
@@ -55,6 +57,7 @@ _SIZES: Mapping[str, tuple[Sequence[Shape], int, tuple[str, ...]]] = {
     "lengths-beside-vectors": ([(15,), (17,), (33,), (1,)], 0, _VECTORS),
 }
 _LARGE = (1009, 1000)
+_FIRST = frozenset({"operands0"})
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
@@ -71,6 +74,7 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
         arrays = [spread(every, shape, first) for first in range(3)]
         text = "Every special value in each of three operands."
         yield _trial(f"special-values-{dimension}", arrays, dimension, (*_RULES, "D-ALL-4"), text)
+    yield from _lengths(dtype)
     if dtype is DType.FLOAT:
         many = distinct_floats(np.random.default_rng(_LARGE), dtype, int(np.prod(_LARGE))).reshape(_LARGE)
         arrays = np.split(many, [501, 504])
@@ -90,6 +94,14 @@ def _trial(
     return Trial(name, inputs, shows, text, {"dimension": dimension}, held)
 
 
+def _lengths(dtype: DType) -> Iterator[Trial]:
+    """So many elements in all, of which two thirds come first; these are a constant every other time."""
+    for number, length in enumerate(LENGTHS):
+        arrays = np.split(special_line(dtype, length), [length - length // 3])
+        held, text = (NOTHING, _FIRST)[number % 2], f"In all {length} elements."
+        yield _trial(f"length-{length}", arrays, 0, _VECTORS, text, held)
+
+
 def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:
     for number in range(_RANDOM):
         sizes = [int(size) for size in random.integers(1, 4, int(random.integers(1, 5)))]
@@ -104,12 +116,12 @@ def _with(sizes: Sequence[int], dimension: int, size: int) -> Shape:
 
 
 def drawn(draw: Draw, dtype: DType) -> Trial:
-    """Elements of all kinds in one to four operands, of which all but the first may be constants."""
+    """Elements of all kinds in one to four operands; the first or all others may be constants."""
     first = drawn_shape(draw, least=1)
     dimension = draw.integer(0, len(first) - 1)
     more = range(draw.integer(0, _MOST_DRAWN - 1))
     shapes = [first, *(_with(first, dimension, draw.integer(0, first[dimension])) for _ in more)]
-    held = choice(draw, (NOTHING, frozenset(f"operands{m + 1}" for m in more)))
+    held = choice(draw, (NOTHING, frozenset(f"operands{m + 1}" for m in more), _FIRST if more else NOTHING))
     arrays = [drawn_array(draw, dtype, shape, signalling=True) for shape in shapes]
     return _trial("drawn", arrays, dimension, _RULES, "Drawn elements and sizes.", held)
 

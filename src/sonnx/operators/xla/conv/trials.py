@@ -65,6 +65,8 @@ _SIZES: Mapping[str, tuple[Shape, Shape, Shape, tuple[str, ...]]] = {
     "window-larger-in-one-dimension": ((1, 2, 3, 5), (2, 2, 4, 2), (1, 1), _EMPTY),
     "batch-of-three": ((3, 2, 4, 4), (2, 2, 2, 3), (1, 1), _TYPES),
     "many-features": ((1, 4, 3, 3), (16, 4, 2, 2), (1, 1), _TYPES),
+    "line-of-many-features": ((1, 33, 16), (5, 33, 2), (1,), _TYPES),
+    "line-to-many-features": ((1, 2, 33), (65, 2, 3), (1,), _TYPES),
     "three-by-three": ((1, 4, 7, 8), (4, 4, 3, 3), (1, 1), _TYPES),
     "three-by-three-by-two": ((1, 4, 7, 8), (4, 4, 3, 3), (2, 2), _STRIDES),
     "stride-2": ((1, 2, 7), (2, 2, 3), (2,), _STRIDES),

@@ -94,6 +94,8 @@ GEOMETRIES = (
     _Geometry("window-as-large-as-padded", (1, 2, 2), (2, 2, 5), ((1, 2),), shows=_PADDING),
     _Geometry("batch-of-three", (3, 2, 4, 4), (2, 2, 2, 3), shows=_TYPES),
     _Geometry("many-features", (1, 4, 3, 3), (16, 4, 2, 2), shows=_TYPES),
+    _Geometry("line-of-15-of-many-features", (1, 33, 16), (5, 33, 2), shows=_TYPES),
+    _Geometry("line-of-31-to-many-features", (1, 2, 33), (65, 2, 3), shows=_TYPES),
     _Geometry("padded-point", (1, 4, 4, 5), (4, 4, 1, 1), ((1, 1), (1, 1)), shows=_PADDING),
     _Geometry("three-by-three", (1, 4, 7, 8), (4, 4, 3, 3), ((1, 1), (1, 1)), shows=_PADDING),
     _Geometry("three-by-three-by-two", (1, 4, 7, 8), (4, 4, 3, 3), ((1, 1), (1, 1)), (2, 2), shows=_STRIDES),
@@ -257,7 +259,7 @@ def drawn(draw: Draw, dtype: DType) -> Trial:
 
 def value_trials(dtype: DType, make: Make) -> Iterator[Trial]:
     """Special values in both operands, sums that show how they are taken, and a large one."""
-    values = special_vector(dtype)
+    values = special_vector(dtype, signalling=True)
     count = len(values)
     for padded in (False, True):
         label = "-padded" if padded else ""

@@ -18,6 +18,7 @@ from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS, nearest_bits
 from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_from, drawn_shape, simple_values
 from sonnx.operators.shared.special_values import (
+    LENGTHS,
     MANY,
     SHAPES,
     everywhere,
@@ -28,6 +29,7 @@ from sonnx.operators.shared.special_values import (
     kept_bits,
     random_bits,
     random_numbers,
+    special_block,
     special_vector,
     spread,
 )
@@ -55,9 +57,9 @@ _RANDOM = 4
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
     """To every type: special values, numbers beside its own edges, shapes, a large one; random ones."""
     random = np.random.default_rng(seed)
+    every = _every(dtype)
     for number, target in enumerate(targets(dtype)):
         name = XLA_NAMES[target]
-        every = special_vector(dtype, signalling=target is dtype)
         yield _trial(f"special-values-to-{name}", every, target, "Every special value.", "D-ALL-4")
         text = f"Elements beside the edges of {name}."
         yield _trial(f"edges-of-{name}", _beside(dtype, target), target, text)
@@ -65,6 +67,10 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
         text = f"An operand of shape {shape.replace('-', ' ')}."
         yield _trial(f"{shape}-to-{name}", spread(every, SHAPES[shape]), target, text)
         yield from _random(dtype, target, random)
+    for number, length in enumerate(LENGTHS):
+        target = targets(dtype)[number % len(targets(dtype))]
+        name, text = f"length-{length}-to-{XLA_NAMES[target]}", f"An operand of {length} elements."
+        yield _trial(name, special_block(dtype, length), target, text)
     for shape in _SOME_SHAPES:
         operand = spread(special_vector(dtype), SHAPES[shape], 1)
         text = f"An operand of shape {shape.replace('-', ' ')} to pred."
@@ -73,6 +79,20 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
         halves = np.random.default_rng(MANY).permutation(MANY).astype(np.float32) + np.float32(0.5)
         text = "A million floats, each half-way between other integers."
         yield _trial("million-to-s32", halves, DType.INT32, text)
+
+
+def _every(dtype: DType) -> Array:
+    """Special values; and NaNs of one bit each, without which an infinity would be left."""
+    special, part = special_vector(dtype, signalling=True), PART.get(dtype, dtype)
+    if part not in FORMATS:
+        return special
+    form = FORMATS[part]
+    raw = [form.infinity | 1 << place for place in range(form.precision - 1)]
+    nans = np.array(raw, form.held_as).view(numpy_dtype(part))
+    if dtype in PART:
+        # Each beside the one above it.
+        nans = np.stack([nans, np.roll(nans, 1)], axis=1).view(numpy_dtype(dtype)).reshape(-1)
+    return np.concatenate([special, nans])
 
 
 def targets(source: DType) -> tuple[DType, ...]:
@@ -95,7 +115,7 @@ def _random(dtype: DType, target: DType, random: np.random.Generator) -> Iterato
         operand = (
             random_numbers(random, dtype, (50,), octaves=octaves)
             if plain
-            else random_bits(random, dtype, (50,))
+            else random_bits(random, dtype, (50,), signalling=True)
         )
         name = f"random-{number}-to-{XLA_NAMES[target]}"
         yield _trial(name, operand, target, f"Random elements to {XLA_NAMES[target]}.")
@@ -108,7 +128,7 @@ def drawn(draw: Draw, dtype: DType) -> Trial:
     if draw.integer(0, 1):
         operand = drawn_from(draw, _drawn_edges(dtype, target), shape)
     else:
-        operand = drawn_array(draw, dtype, shape, signalling=target is dtype)
+        operand = drawn_array(draw, dtype, shape, signalling=True)
     return _trial("drawn", operand, target, f"Drawn elements to {XLA_NAMES[target]}.")
 
 
