@@ -43,8 +43,7 @@ _SIGNS: Mapping[Standing, str] = {
     **{"conforms": "ok", "partly": "ok -", "unsupported": "-", "departs": "x", "crashes": "!"},
 }
 _LEGEND = (
-    "ok conforms, x departs (in how many ways, + and perhaps more), ! crashes, - is not supported, "
-    "ok - in part\nnot supported"
+    "ok conforms, x departs (in how many ways, + perhaps more), ! crashes, - not supported, ok - in part"
 )
 _COUNT_WORDS: Mapping[Verdict, tuple[str, str]] = {
     "conforms": ("conforms", "conform"),
