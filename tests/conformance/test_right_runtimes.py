@@ -132,6 +132,5 @@ def departs_when_scaled(operator: str, dtype: DType, by: float) -> bool:
 
 @pytest.mark.parametrize(("operator", "dtype"), CELLS, ids=str)
 def test_sums_that_are_too_large_by_a_little_depart(operator: str, dtype: DType) -> None:
-    # A step of bfloat16 is 2^-7 of the number: what is less than half of it is lost in the last rounding.
-    assert departs_when_scaled(operator, dtype, 1 + 2.0**-12) == (dtype is not DType.BFLOAT16)
-    assert departs_when_scaled(operator, dtype, 1 + 2.0**-8)
+    # A step of bfloat16 is 2^-7 of the number: so little is lost in the last rounding, but for ties.
+    assert departs_when_scaled(operator, dtype, 1 + 2.0**-12)

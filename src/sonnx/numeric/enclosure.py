@@ -15,6 +15,7 @@ class Enclosure:
 
     `special` is a NaN or an infinity where infinities and NaNs among the operands decide the result, else 0.
     `exact` is the sum over the reals, without what is not finite; a result may lie `bound` away from it.
+    Where all orders give one result, this stands there, with a bound of 0, or in `special` if it is infinite.
     Where `above` is set, a partial sum may leave the range of the type upwards, so that +∞ may come instead;
     where `below` is set, downwards, so that -∞ may. A NaN takes infinities of both signs, of which one may
     be decided. Where `positive` is set, a zero is +0, in whatever order it came about.

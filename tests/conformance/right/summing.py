@@ -122,6 +122,14 @@ def wide(problem: Problem, terms: Sequence[Term]) -> Array:
     return total
 
 
+def extended(problem: Problem, terms: Sequence[Term]) -> Array:
+    """In the widest type that the processor has, which is at least double; rounded to the type in the end."""
+    total = problem.start.astype(np.longdouble)
+    for term in terms:
+        total = total + term.x.astype(np.longdouble) * term.w.astype(np.longdouble)
+    return total
+
+
 def exact(problem: Problem, terms: Sequence[Term]) -> Array:
     """Rounded once. What is not finite, and the sign of a zero, is for plain sums to say."""
     total = np.array(np.broadcast_to(separate(problem, terms), problem.shape))
@@ -177,5 +185,6 @@ FOLDS: dict[str, Fold] = {
     "pairwise": pairwise,
     "kahan": kahan,
     "wide": wide,
+    "extended": extended,
     "matrices": multiplied,
 }

@@ -10,7 +10,11 @@ the order:
 - specified order: the k-th product (from 1) is rounded itself (not if fused) and in n-k+1 sums, the bias
   in n sums; without a bias the first rounded product is added to 0, which rounds nothing;
 - any order, any bracketing, with or without fused steps: a product passes at most n+1 roundings, or n
-  without a bias, and the bias at most n.
+  without a bias, and the bias at most n;
+- the same in a wider accumulator, of u' ≤ u/2^11 and with more exponents, so without any ε: the result is
+  rounded once more in the end, with δ or one ε. Where e ≥ 2 this is within the same bound, because
+  (1+u')^2 ≤ 1+u and e ≤ 2(e-1) make (1+u')^e ≤ (1+u)^(e-1). Where e is 1, of the one product without a bias
+  and of the bias beside one product, (1+u')·(1+u) - 1 ≤ u·(1+2^-10): so e is 1 + 2^-10 there.
 
 float16 multiplies exactly in float, so its products have neither δ nor ε; its result is rounded once more.
 (Without a bias its first sum is exact too, which the bound does not use.) bfloat16 has float's exponents, so
@@ -20,18 +24,20 @@ An engine that flushes subnormals to zero replaces each η/2 by the smallest nor
 2n operations there are at most 2n of them (`flushed`); its inputs must not be subnormal themselves.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
+from sonnx.numeric.convert import convert
 from sonnx.numeric.enclosure import Enclosure
 from sonnx.numeric.products import ACCUMULATOR
 from sonnx.numeric.real import real
-from sonnx.numeric.rounding import FORMATS
-from sonnx.operators.shared.convolution import Axis, convolve, output_sizes
+from sonnx.numeric.rounding import FORMATS, nearest
+from sonnx.operators.shared.convolution import Axis, convolve, output_sizes, pad, windows
 from sonnx.operators.shared.moved import no_error
 
 _DOUBLE = FORMATS[DType.DOUBLE]
@@ -40,6 +46,9 @@ _NARROW = (DType.FLOAT16, DType.BFLOAT16)
 _LONG = 64
 # Two numbers divided by so large a power of two have products of which a million can be added.
 _FAR = 524
+# The least precision of an accumulator that is wider than double, and what one more rounding there counts.
+_EXTENDED = 64
+_ONCE_MORE = 1 + 2.0**-10
 
 
 @dataclass(frozen=True)
@@ -132,7 +141,8 @@ def convolution_enclosure(X: Array, W: Array, B: Array | None, axes: Sequence[Ax
     of each. A fused step meets at most one infinity, its product being finite.
 
     Where all terms are multiples of one power of two, so are their sums; while these are small enough for
-    the accumulator, no order rounds anything, and there is one result (`_unrounded`).
+    the accumulator, no order rounds anything, and there is one result (`_unrounded`). It is also one where
+    every way rounds once (`_rounded_once`). What a narrow type or the range makes of it is then decided too.
 
     Zeros: what cancels is +0, and so is +0 with a zero of either sign. So a sum is -0 only where all its
     terms are, unless a product underflows, or the rounding to a narrow type.
@@ -143,57 +153,142 @@ def convolution_enclosure(X: Array, W: Array, B: Array | None, axes: Sequence[Ax
             _doubles(X), _doubles(W), None if B is None else _doubles(B), axes, group, dtype, "separate"
         )
         special = wide.of(_signs).result()
+        special = np.where(np.isfinite(special), 0.0, special)
         sums = wide.of(_finite)
-        bound, fits = _bound(sums, "any")
+        bound, fits = _bound(sums, "wider")
         if not np.isfinite(bound).all():
             bound = np.where(np.isfinite(bound), bound, _bound_of_large(sums))
-        unit = _unit(sums)
-        unrounded = _unrounded(sums, unit)
-        bound = np.where(unrounded, _narrowed(sums), bound)
-        positive = _kept(sums, unit) & ~_minus_zeros(sums)
-        if dtype in _NARROW:
-            positive &= unrounded
+        products = sums.convolve((sums.X != 0) * 1.0, (sums.W != 0) * 1.0, np.zeros(len(W)), DType.DOUBLE)
+        if dtype not in _NARROW:
+            bound = _bound_of_small(sums, products, bound)
+        units = _units(sums)
+        signed = ~_minus_zeros(sums)
+        # What is no zero may be rounded to one of its sign by a narrow type.
+        positive = signed & (dtype not in _NARROW and _kept(sums, units).all())
         above, below = (mask & ~fits for mask in _overflows(sums, bound, fits))
-    special = np.where(np.isfinite(special), 0.0, special)
-    exact = sums.exact()
-    if dtype in _NARROW:  # what is no zero may be rounded to one of its sign
-        positive &= np.asarray(exact == 0, bool)
-    return Enclosure(special, exact, bound, above, below, positive)
+        found = Enclosure(special, sums.exact(), bound, above, below, positive)
+        unrounded = _unrounded(sums, units)
+        once = _rounded_once(sums, products) & ~unrounded
+        value = convert(sums.result(), DType.DOUBLE, dtype).astype(np.float64)
+        if dtype is DType.DOUBLE:
+            once &= _same_by_way_of_more_bits(found.exact, value, once)
+        return _decided(found, (unrounded | once) & (special == 0), value, signed)
 
 
-def _unit(sums: Sum) -> float:
-    """The exponent of a power of two of which all terms are multiples; infinite where all are 0."""
-    factors = _lowest(sums.X) + _lowest(sums.W)
-    return factors if sums.B is None else min(factors, _lowest(sums.B))
+def _rounded_once(sums: Sum, products: Array) -> Array:
+    """Where every way rounds one and the same number, once, to the type; doubles tell the result.
+
+    `products` tells how many are not 0.
+
+    One term that is not 0: its product is rounded, and zeros beside it change nothing. In float, products of
+    narrow types are exact, and so are products of floats in double. A product of bfloat16 that is not exact
+    in float is less than half the smallest bfloat16, or becomes just that: a zero either way.
+
+    Two terms that are numbers of the type, and no others: who takes along what a sum has lost would round it
+    again beside a zero. A sum of two numbers of p bits may be rounded to 2p+2 bits or more first, without
+    another result: so floats may be added in double, and float16 and bfloat16 in float.
+    """
+    one = np.asarray(products + _channelwise(sums.start != 0, sums) <= 1)
+    if sums.terms + (sums.B is not None) != 2:
+        return one
+    return np.asarray(one | _products_held(sums))
 
 
-def _lowest(operand: Array) -> float:
-    """The exponent of the lowest bit that any element has."""
-    fraction, exponent = np.frexp(operand[operand != 0])
-    if not len(exponent):
-        return np.inf
+def _products_held(sums: Sum) -> Array:
+    """Where all products are numbers of the type: neither too long nor too small nor too large."""
+    form = FORMATS[sums.dtype]
+    held = np.ones((), bool)
+    for (x, w), (low_x, low_w) in zip(_met(sums), _met(sums, _lowest_bits), strict=True):
+        product, low = np.abs(x * w), low_x + low_w
+        long = low < np.frexp(product)[1] - form.precision
+        small = low < form.emin - form.precision + 1
+        held = held & ~(long | small | (product > float(form.largest)))
+    return held
+
+
+def _met(sums: Sum, of: Callable[[Array], Array] = np.asarray) -> Iterator[tuple[Array, Array]]:
+    """Something of the factors of each term, by batch, channel and positions, as far as they have such."""
+    positions = output_sizes(sums.X.shape[2:], sums.axes)
+    padded = of(pad(sums.X, sums.axes, DType.DOUBLE))
+    weights = of(sums.W).reshape(len(sums.W), sums.terms, *(1,) * len(positions))
+    for number, window in enumerate(windows(sums.axes, positions, sums.group).cut(padded)):
+        # The channels of a group meet the same elements.
+        x = window if sums.group == 1 else np.repeat(window, len(sums.W) // sums.group, axis=1)
+        yield x, weights[:, number]
+
+
+def _same_by_way_of_more_bits(exact: Array, value: Array, asked: Array) -> Array:
+    """Where numbers that are asked about become the same double when they are rounded to more bits first.
+
+    Only what then lies halfway between doubles can become another one. Of 64 bits or more, 64 reach there
+    from farthest.
+    """
+    same = np.ones(exact.shape, bool)
+    for place in zip(*np.nonzero(asked), strict=True):
+        number = exact[place]
+        over = number.numerator.bit_length() - _EXTENDED
+        if over > 0:
+            shortened = round(Fraction(number.numerator, 2**over)) * Fraction(2**over, number.denominator)
+            same[place] = nearest(shortened, DType.DOUBLE) == value[place]
+    return same
+
+
+def _decided(found: Enclosure, decided: Array, value: Array, signed: Array) -> Enclosure:
+    """An enclosure that holds the decided values alone, where there are such.
+
+    A number that is not 0 and rounds to 0 keeps its sign; if that is minus, who adds it to +0 has +0.
+    `signed` tells where terms that are zeros make a +0.
+    """
+    exact, positive = found.exact.copy(), found.positive & ~decided
+    zero, finite = decided & (value == 0), decided & np.isfinite(value)
+    positive[zero] = np.asarray(exact[zero] > 0, bool) | (np.asarray(exact[zero] == 0, bool) & signed[zero])
+    for place in zip(*np.nonzero(finite), strict=True):
+        exact[place] = Fraction(float(value[place]))
+    return Enclosure(
+        np.where(decided & np.isinf(value), value, found.special),
+        exact,
+        np.where(decided, 0.0, found.bound),
+        found.above & ~decided,
+        found.below & ~decided,
+        positive,
+    )
+
+
+def _units(sums: Sum) -> Array:
+    """The exponent of a power of two of which all terms of a sum are multiples; infinite where all are 0."""
+    shape = (len(sums.X), len(sums.W), *output_sizes(sums.X.shape[2:], sums.axes))
+    found = np.broadcast_to(_channelwise(_lowest_bits(sums.start), sums), shape)
+    for low_x, low_w in _met(sums, _lowest_bits):
+        low = low_x + low_w
+        found = np.where(low < found, low, found)
+    return found
+
+
+def _channelwise(values: Array, sums: Sum) -> Array:
+    """Values of the channels, as they stand beside results."""
+    return values.reshape(-1, *(1,) * (sums.X.ndim - 2))
+
+
+def _lowest_bits(operand: Array) -> Array:
+    """The exponent of the lowest bit of each element; infinite of a zero."""
+    fraction, exponent = np.frexp(operand)
     whole = np.abs(fraction * 2.0**53).astype(np.int64)  # exact: 53 bits are all that a double has
-    lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1
-    return float(np.min(exponent - 53 + lowest))
+    lowest = exponent - 54.0 + np.frexp((whole & -whole).astype(np.float64))[1]
+    return np.where(operand == 0, np.inf, lowest)
 
 
-def _kept(sums: Sum, unit: float) -> bool:
-    """Tell whether no product underflows: the least number of the accumulator divides all terms."""
-    return unit >= float(np.log2(float(FORMATS[ACCUMULATOR[sums.dtype]].smallest)))
+def _kept(sums: Sum, units: Array) -> Array:
+    """Where no product underflows: the least number of the accumulator divides all terms."""
+    return np.asarray(units >= float(np.log2(float(FORMATS[ACCUMULATOR[sums.dtype]].smallest))))
 
 
-def _unrounded(sums: Sum, unit: float) -> Array:
+def _unrounded(sums: Sum, units: Array) -> Array:
     """Where all partial sums, in every order, are numbers of the accumulator."""
     form = FORMATS[ACCUMULATOR[sums.dtype]]
     sizes = sums.magnitude(np.ones(sums.terms), 1.0)
-    most = np.inf if unit == np.inf else float(np.ldexp(1.0, int(unit) + form.precision))
-    return np.asarray(_kept(sums, unit) & (sizes <= most) & (sizes <= float(form.largest)))
-
-
-def _narrowed(sums: Sum) -> Array:
-    """How far the one result may lie from the exact sum, which only a narrow type rounds."""
-    none = np.zeros_like(sums.result())
-    return _last_rounding(sums, none)[0] if sums.dtype in _NARROW else none
+    # Far more than any double is what no term is.
+    most = np.ldexp(1.0, np.where(np.isinf(units), 2**12, units).astype(np.int64) + form.precision)
+    return np.asarray(_kept(sums, units) & (sizes <= most) & (sizes <= float(form.largest)))
 
 
 def _minus_zeros(sums: Sum) -> Array:
@@ -208,14 +303,14 @@ def _minus_zeros(sums: Sum) -> Array:
     def pairs(left: Array, right: Array) -> Array:
         return sums.convolve(left * 1.0, right * 1.0, np.zeros(len(sums.W)), DType.DOUBLE)
 
-    negative = np.count_nonzero(w.reshape(len(w), sums.terms), axis=1).reshape(-1, *(1,) * (sums.X.ndim - 2))
-    differ = pairs(x, ~w) + negative - pairs(x, w)
+    count = np.count_nonzero(w.reshape(len(w), sums.terms), axis=1)
+    differ = pairs(x, ~w) + _channelwise(count, sums) - pairs(x, w)
     nonzero = pairs(x & some_x, ~w & some_w) + pairs(~x & some_x, w & some_w)
     found = np.asarray(differ - nonzero == sums.terms)
     if sums.B is None:
         return found
     bias = (sums.B == 0) & np.signbit(sums.B)
-    return np.asarray(found & bias.reshape(-1, *(1,) * (sums.X.ndim - 2)))
+    return np.asarray(found & _channelwise(bias, sums))
 
 
 def _doubles(operand: Array) -> Array:
@@ -300,7 +395,8 @@ def _bound(sums: Sum, order: str) -> tuple[Array, Array]:
         bias = sums.result()
         return np.zeros_like(bias), np.isfinite(bias)
     sizes = sums.magnitude(np.ones(n), 1.0)
-    of_terms, of_bias = _growth(_roundings(sums, order), u), _growth(np.array([n]), u)
+    most_of_bias = max(n, _ONCE_MORE) if order == "wider" else n
+    of_terms, of_bias = _growth(_roundings(sums, order), u), _growth(np.array([most_of_bias]), u)
     # Factors of at most 1 keep the sum from overflowing where the result does not. They are taken of the
     # same number for every order, so that roundings here never put one order above another.
     most = _growth(np.array([n + 1]), u)[0]
@@ -326,7 +422,21 @@ def _bound_of_large(sums: Sum) -> Array:
     small = replace(sums, X=_smaller(sums.X, _FAR), W=_smaller(sums.W, _FAR))
     if sums.B is not None:
         small = replace(small, B=_smaller(sums.B, 2 * _FAR))
-    return np.asarray(np.ldexp(_bound(small, "any")[0], 2 * _FAR))
+    return np.asarray(np.ldexp(_bound(small, "wider")[0], 2 * _FAR))
+
+
+def _bound_of_small(sums: Sum, products: Array, bound: Array) -> Array:
+    """The bound, smaller where all that is added is subnormal; `products` tells how many are not 0.
+
+    Sums are exact there, and every product is off by at most η/2. A wider accumulator rounds one number by
+    η/2 in the end; what it has lost until then is less than the other half that is allowed. Doubles have no
+    η/2 of their own, so that of an odd number one more is allowed.
+    """
+    form = FORMATS[sums.dtype]
+    smallest = float(form.smallest)
+    small = sums.magnitude(np.ones(sums.terms), 1.0) + products * smallest <= float(form.smallest_normal)
+    less = np.ceil(products / 2) * smallest
+    return np.where(small & (less < bound), less, bound)
 
 
 def _smaller(operand: Array, exponent: int) -> Array:
@@ -337,8 +447,9 @@ def _smaller(operand: Array, exponent: int) -> Array:
 def _roundings(sums: Sum, order: str) -> Array:
     """How many roundings each product passes through, itself included."""
     n = sums.terms
-    if order == "any":
-        return np.full(n, n + (sums.B is not None), np.float64)
+    if order in ("any", "wider"):
+        most = n + (sums.B is not None)
+        return np.full(n, max(most, _ONCE_MORE) if order == "wider" else most, np.float64)
     own = 0 if sums.dtype in _NARROW or sums.accumulate == "fused" else 1
     counts = own + np.arange(n, 0, -1, dtype=np.float64)
     if sums.B is None:
