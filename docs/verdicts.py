@@ -9,7 +9,7 @@ from sonnx.conformance.result import Report
 from sonnx.conformance.runtimes.runtime import UnavailableError
 
 # A few types, so that the site is built in seconds; a search as short.
-_TYPES = ("float16", "float", "double", "int8", "int32", "bool")
+_TYPES = ("float16", "float", "int8", "bool")
 _EXAMPLES = 20
 
 # A runtime and operators → what became of it.

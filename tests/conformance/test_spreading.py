@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from sonnx.conformance.reporting.reports_json import report_json
 from sonnx.conformance.result import Cell
 from sonnx.conformance.running import judged
 from sonnx.conformance.runtimes.runtime import UnavailableError
-from sonnx.conformance.spreading import HERE, Spread, SpreadError, over_dask, over_processes
+from sonnx.conformance.spreading import HERE, Spread, SpreadError, _undisturbed, over_dask, over_processes
 from sonnx.conformance.subjects import units
 from sonnx.conformance.vectors import parts, write_vectors
 
@@ -169,3 +170,37 @@ def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(UnavailableError, match=r'pip install "sonnx\[dask\]"'):
         over_dask("tcp://127.0.0.1:1")
+
+
+def test_a_signal_waits_until_a_process_is_started() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        with _undisturbed():
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.01)
+            assert heard == []
+        assert heard == [signal.SIGTERM]
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(heard)
+        assert heard == [signal.SIGTERM, 0]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def interrupted(heard: list[int]) -> None:
+    with _undisturbed():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+        heard.append(0)
+
+
+def test_other_threads_leave_signals_alone() -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    def look() -> object:
+        with _undisturbed():
+            return signal.getsignal(signal.SIGINT)
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(look).result() is before

@@ -77,6 +77,13 @@ def evidence() -> Evidence:
     return read_evidence()
 
 
+@pytest.fixture(autouse=True)
+def _few_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real reports, and short ones: `make docs` makes those of the site."""
+    monkeypatch.setattr("docs.verdicts._TYPES", ("bool",))
+    monkeypatch.setattr("docs.verdicts._EXAMPLES", 0)
+
+
 @pytest.fixture
 def small(evidence: Evidence) -> Inputs:
     """The general rules and Clip, with stand-ins for their pages."""

@@ -8,14 +8,10 @@ from docs.markup import DocsError
 from docs.verdicts import verdicts
 from tests.conformance.report_samples import sample
 
-PLACE = "# Conformance\n\n{{ verdicts reference Clip }}\n"
+PLACE = "# Conformance\n\n{{ verdicts reference Where }}\n"
 
 
-def test_a_runtime_is_judged_and_its_report_is_a_page_of_the_site(
-    small: Inputs, places: Places, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("docs.verdicts._TYPES", ("bool", "int8"))
-    monkeypatch.setattr("docs.verdicts._EXAMPLES", 0)
+def test_a_runtime_is_judged_and_its_report_is_a_page_of_the_site(small: Inputs, places: Places) -> None:
     assert build(replace(small, pages={**small.pages, "conformance.md": PLACE}), places) == ()
     report = (places.site / "reports" / "reference.html").read_text(encoding="utf-8")
     assert "reference" in report
@@ -43,14 +39,14 @@ def test_the_report_is_that_of_the_runtime_and_the_operators_that_are_named() ->
     [
         ("", "takes a runtime and at least one operator"),
         ("reference", "takes a runtime and at least one operator"),
-        ("nobody Clip", "nobody"),
+        ("nobody Where", "nobody"),
         ("reference Nothing", "Nothing"),
     ],
 )
 def test_what_cannot_be_judged_is_a_problem_of_the_page(argument: str, said: str, small: Inputs) -> None:
     with pytest.raises(DocsError, match=said):
         verdicts(argument, {})
-    broken = PLACE.replace("reference Clip", argument)
+    broken = PLACE.replace("reference Where", argument)
     problems = make_sources(replace(small, pages={**small.pages, "conformance.md": broken})).problems
     assert len(problems) == 1
     assert said in problems[0]

@@ -206,10 +206,10 @@ def _smallest_and_plainer(
 
 def _smallest(ask: Callable[[Trial], Outcome], tally: _Tally, wanted: Key) -> Outcome:
     first = tally.firsts[wanted]
-    found = _smaller(ask, first, wanted)
+    found = _smaller(ask, first, wanted, _TRIES)
     for other in reversed(tally.others[wanted]):  # the last ones are random, and fewer of those may do
         if _elements(found.trial) > _FEW and other is not first:
-            found = min(found, _smaller(ask, other, wanted), key=lambda each: _elements(each.trial))
+            found = min(found, _smaller(ask, other, wanted, _TRIES), key=lambda each: _elements(each.trial))
     return found
 
 
@@ -233,7 +233,7 @@ def _departure(tally: _Tally, wanted: Key, found: Outcome, cause: Key | None) ->
     )
 
 
-def _smaller(ask: Callable[[Trial], Outcome], start: Outcome, wanted: Key, tries: int = _TRIES) -> Outcome:
+def _smaller(ask: Callable[[Trial], Outcome], start: Outcome, wanted: Key, tries: int) -> Outcome:
     place = next(each.place for each in start.differences if key(each) == wanted)
     small = reduced(start.subject, start.trial, _shows(ask, wanted), tries=tries, place=place)
     found = ask(small) if small is not start.trial else start

@@ -2,10 +2,12 @@
 
 import multiprocessing
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,6 +22,7 @@ _AHEAD = 4
 _CONNECT = "10s"
 _WORKERS = 10.0
 _LOOK = 0.02
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class SpreadError(Exception):
@@ -87,14 +90,38 @@ def _pooled(
     pool = ProcessPoolExecutor(
         min(jobs, len(arguments)), multiprocessing.get_context("spawn"), _deaf_to_interrupts
     )
+
+    def submit(each: tuple[Any, ...]) -> Any:
+        with _undisturbed():
+            return pool.submit(function, *each)
+
     try:
-        yield from _results(lambda each: pool.submit(function, *each), arguments, jobs * _AHEAD, ordered)
+        yield from _results(submit, arguments, jobs * _AHEAD, ordered)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:
             process.kill()
         raise
     pool.shutdown()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals are heard a moment later: a process that is half started would complain with a traceback."""
+    heard: list[int] = []
+    # Other threads hear no signals; who has no handler ends at once, and nobody is left to complain to.
+    mine = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in (_SIGNALS if mine else ())}
+    kept = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in kept:
+        signal.signal(number, lambda each, _: heard.append(each))
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+        for number in heard:
+            kept[number](number, None)
 
 
 def _deaf_to_interrupts() -> None:
