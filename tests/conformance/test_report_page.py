@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -312,7 +311,6 @@ def test_a_script_that_somebody_adds_is_not_run(opened: Open) -> None:
 
 
 def test_a_hundred_thousand_cases_are_found_one_by_one(opened: Open) -> None:
-    began = time.monotonic()
     found = opened(many(100_000))
     found.page.locator(CELL.format("clip/float")).click()
     status, rows = found.page.locator(".pages .found"), found.page.locator(".vectors tbody tr")
@@ -326,7 +324,8 @@ def test_a_hundred_thousand_cases_are_found_one_by_one(opened: Open) -> None:
     assert status.inner_text() == "1 to 1 of 1"
     found.page.get_by_label("Search the vectors").fill("no such case")
     assert status.inner_text() == "None"
-    assert time.monotonic() - began < 20
+    # What a browser has to draw does not grow with the cases.
+    assert found.page.evaluate("document.querySelectorAll('*').length") < 1000
     assert found.quiet, found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import cycle
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -236,9 +236,7 @@ def test_the_search_ends_when_its_time_is_up(spoil: Spoil) -> None:
         sleep(0.05)
         return ask(trial)
 
-    begin = monotonic()
     result = sought("clip", slow, examples=100_000, seconds=0.4)
-    assert monotonic() - begin < 2
     assert result.cases < 20
 
 

@@ -1,6 +1,5 @@
 """Lifting to the real domain: exact, or refused."""
 
-import time
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
@@ -168,13 +167,11 @@ def test_lifting_a_double_loses_nothing(value: float) -> None:
     ],
     ids=lambda value: repr(value)[:30],
 )
-def test_what_is_no_real_number_is_refused_at_once(value: Any) -> None:
-    begin = time.perf_counter()
+def test_what_is_no_real_number_is_refused(value: Any) -> None:
     for given_as in (value, [value], [[1], [value]]):
         with pytest.raises(ValueError, match=r"^sonnx\.real: ") as caught:
             real(given_as)
         assert len(str(caught.value)) < 300
-    assert time.perf_counter() - begin < 2
 
 
 @pytest.mark.parametrize(
