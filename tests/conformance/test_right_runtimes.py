@@ -40,6 +40,7 @@ XLA = (
     "first product first",
     "pairwise",
     "kahan",
+    "kahan, corrected",
     "wide",
     "matrices",
 )

@@ -102,6 +102,32 @@ def kahan(problem: Problem, terms: Sequence[Term]) -> Array:
     return compensated(problem, terms, lambda lost: np.where(np.isfinite(lost), lost, lost.dtype.type(0)))
 
 
+def kahan_corrected(problem: Problem, terms: Sequence[Term]) -> Array:
+    """The bias last, and what the last sum has lost is taken away as well: by another sum, with a zero."""
+    arrays = [*products(terms), problem.start, np.zeros((), problem.held)]
+    total, lost = np.zeros((), problem.held), np.zeros((), problem.held)
+    for array in arrays:
+        more = array - lost
+        larger = total + more
+        lost = np.where(np.isfinite(larger), (larger - total) - more, problem.held.type(0))
+        total = larger
+    return total - lost
+
+
+def dot2(problem: Problem, terms: Sequence[Term]) -> Array:
+    """Ogita, Rump and Oishi: what products and sums lose is added up beside them, and to them in the end."""
+    total, lost = problem.start, np.zeros((), problem.held)
+    for term in terms:
+        product = term.x * term.w
+        larger = total + product
+        taken = larger - total
+        of_sum = (total - (larger - taken)) + (product - taken)
+        more = of_sum + fma(term.x, term.w, -product)
+        lost = lost + np.where(np.isfinite(more), more, problem.held.type(0))
+        total = larger
+    return total + np.where(np.isfinite(lost), lost, problem.held.type(0))
+
+
 def compensated(problem: Problem, terms: Sequence[Term], kept: Callable[[Array], Array]) -> Array:
     total, lost = problem.start, np.zeros((), problem.held)
     for product in products(terms):
@@ -184,6 +210,8 @@ FOLDS: dict[str, Fold] = {
     "blocked by kernel": blocked_by_kernel,
     "pairwise": pairwise,
     "kahan": kahan,
+    "kahan, corrected": kahan_corrected,
+    "dot2": dot2,
     "wide": wide,
     "extended": extended,
     "matrices": multiplied,

@@ -14,7 +14,11 @@ the order:
 - the same in a wider accumulator, of u' ≤ u/2^11 and with more exponents, so without any ε: the result is
   rounded once more in the end, with δ or one ε. Where e ≥ 2 this is within the same bound, because
   (1+u')^2 ≤ 1+u and e ≤ 2(e-1) make (1+u')^e ≤ (1+u)^(e-1). Where e is 1, of the one product without a bias
-  and of the bias beside one product, (1+u')·(1+u) - 1 ≤ u·(1+2^-10): so e is 1 + 2^-10 there.
+  and of the bias beside one product, (1+u')·(1+u) - 1 ≤ u·(1+2^-10): so e is 1 + 2^-10 there;
+- compensated (Kahan): what a sum of s and y has lost is known but for the rounding of s + y - s, which counts
+  where |s| < |y|, and to take it away rounds once more. So a term is off by 2u, and by O(n·u²), which is less
+  than u·2^-10 where n is small and less than u where it is not: e is at least 2 + 2^-10, and 3 + 2^-10 of
+  rounded products. One product alone is compensated for nothing.
 
 float16 multiplies exactly in float, so its products have neither δ nor ε; its result is rounded once more.
 (Without a bias its first sum is exact too, which the bound does not use.) bfloat16 has float's exponents, so
@@ -49,6 +53,8 @@ _FAR = 524
 # The least precision of an accumulator that is wider than double, and what one more rounding there counts.
 _EXTENDED = 64
 _ONCE_MORE = 1 + 2.0**-10
+# As how many roundings the sum of a few terms counts at least that takes along what it loses.
+_COMPENSATED = 2 + 2.0**-10
 
 
 @dataclass(frozen=True)
@@ -168,30 +174,55 @@ def convolution_enclosure(X: Array, W: Array, B: Array | None, axes: Sequence[Ax
         above, below = (mask & ~fits for mask in _overflows(sums, bound, fits))
         found = Enclosure(special, sums.exact(), bound, above, below, positive)
         unrounded = _unrounded(sums, units)
-        once = _rounded_once(sums, products) & ~unrounded
         value = convert(sums.result(), DType.DOUBLE, dtype).astype(np.float64)
+        once = _rounded_once(sums, products, value, units) & ~unrounded
         if dtype is DType.DOUBLE:
             once &= _same_by_way_of_more_bits(found.exact, value, once)
         return _decided(found, (unrounded | once) & (special == 0), value, signed)
 
 
-def _rounded_once(sums: Sum, products: Array) -> Array:
-    """Where every way rounds one and the same number, once, to the type; doubles tell the result.
+def _rounded_once(sums: Sum, products: Array, value: Array, units: Array) -> Array:
+    """Where every way rounds one and the same number, once, to the type; doubles tell the result `value`.
 
     `products` tells how many are not 0.
 
-    One term that is not 0: its product is rounded, and zeros beside it change nothing. In float, products of
-    narrow types are exact, and so are products of floats in double. A product of bfloat16 that is not exact
-    in float is less than half the smallest bfloat16, or becomes just that: a zero either way.
+    One term that is not 0: its product is rounded, and zeros beside it change nothing. Who takes along what
+    a product has lost adds it again, which is half a step at most, and rounded itself where it is less than
+    the smallest number: just half a step then goes to another number, unless steps are that small. In float,
+    products of narrow types are exact, and so are products of floats in double. A product of bfloat16 that
+    is not exact in float is less than half the smallest bfloat16, or becomes just that: a zero either way.
 
     Two terms that are numbers of the type, and no others: who takes along what a sum has lost would round it
     again beside a zero. A sum of two numbers of p bits may be rounded to 2p+2 bits or more first, without
     another result: so floats may be added in double, and float16 and bfloat16 in float.
     """
     one = np.asarray(products + _channelwise(sums.start != 0, sums) <= 1)
+    if sums.dtype not in _NARROW:
+        one &= _kept(sums, units) | (np.abs(value) < 2 * float(FORMATS[sums.dtype].smallest_normal))
     if sums.terms + (sums.B is not None) != 2:
         return one
-    return np.asarray(one | _products_held(sums))
+    return np.asarray(one | (_products_held(sums) & _loss_known(sums)))
+
+
+def _loss_known(sums: Sum) -> Array:
+    """Where two terms and their rounded sum have differences that the accumulator holds.
+
+    Then it is known in either order what the sum has lost; and an infinity has lost nothing that is missed.
+    """
+    held = numpy_dtype(ACCUMULATOR[sums.dtype])
+    terms = [x * w for x, w in _met(sums)]
+    if sums.B is not None:
+        terms.append(_channelwise(sums.B, sums))
+    first, second = (term.astype(held) for term in terms)
+    total = first + second
+    return np.asarray(np.isinf(total) | (_exactly(total, -first) & _exactly(total, -second)))
+
+
+def _exactly(one: Array, other: Array) -> Array:
+    """Where a sum in the type of its terms is exact: Knuth's way to tell what it has lost, in any order."""
+    total = one + other
+    taken = total - one
+    return np.asarray((one - (total - taken)) + (other - taken) == 0)
 
 
 def _products_held(sums: Sum) -> Array:
@@ -221,15 +252,17 @@ def _same_by_way_of_more_bits(exact: Array, value: Array, asked: Array) -> Array
     """Where numbers that are asked about become the same double when they are rounded to more bits first.
 
     Only what then lies halfway between doubles can become another one. Of 64 bits or more, 64 reach there
-    from farthest.
+    from farthest; who takes along what is lost may come a step farther.
     """
     same = np.ones(exact.shape, bool)
     for place in zip(*np.nonzero(asked), strict=True):
         number = exact[place]
-        over = number.numerator.bit_length() - _EXTENDED
-        if over > 0:
-            shortened = round(Fraction(number.numerator, 2**over)) * Fraction(2**over, number.denominator)
-            same[place] = nearest(shortened, DType.DOUBLE) == value[place]
+        bits = Fraction(number.numerator, 2 ** max(number.numerator.bit_length() - _EXTENDED, 0))
+        unit = number / bits if bits else bits
+        # What 64 bits hold is not rounded to them.
+        steps = (0,) if bits.denominator == 1 else (-1, 0, 1)
+        near = (nearest((round(bits) + step) * unit, DType.DOUBLE) for step in steps)
+        same[place] = all(each == value[place] for each in near)
     return same
 
 
@@ -331,7 +364,7 @@ def _overflows(sums: Sum, bound: Array, fits: Array) -> tuple[Array, Array]:
     if fits.all():
         return ~fits, ~fits
     form, n = FORMATS[ACCUMULATOR[sums.dtype]], sums.terms
-    growth = float(np.exp((n + 1) * float(form.unit_roundoff))) * (1 + 2.0**-40)
+    growth = float(np.exp(max(n + 1, 1 + _COMPENSATED) * float(form.unit_roundoff))) * (1 + 2.0**-40)
     least = n * float(form.smallest) * growth
     up, down = (_up(_up(total * growth) + least) for total in _by_sign(sums))
     above, below = up > float(form.largest), down > float(form.largest)
@@ -395,11 +428,11 @@ def _bound(sums: Sum, order: str) -> tuple[Array, Array]:
         bias = sums.result()
         return np.zeros_like(bias), np.isfinite(bias)
     sizes = sums.magnitude(np.ones(n), 1.0)
-    most_of_bias = max(n, _ONCE_MORE) if order == "wider" else n
+    most_of_bias = max(n, _COMPENSATED) if order == "wider" else n
     of_terms, of_bias = _growth(_roundings(sums, order), u), _growth(np.array([most_of_bias]), u)
     # Factors of at most 1 keep the sum from overflowing where the result does not. They are taken of the
     # same number for every order, so that roundings here never put one order above another.
-    most = _growth(np.array([n + 1]), u)[0]
+    most = _growth(np.array([max(n + 1, 1 + _COMPENSATED)]), u)[0]
     relative = _up(sums.magnitude(_up(of_terms / most), _up(of_bias / most)[0]) * _up(most * u))
     # n·η/2·(1+u)^n, in this order: η/2 itself is no double where the accumulator is one.
     halves = 0.0 if dtype is DType.FLOAT16 else n / 2 * float(np.exp(n * u)) * (1 + 2.0**-40)
@@ -449,7 +482,8 @@ def _roundings(sums: Sum, order: str) -> Array:
     n = sums.terms
     if order in ("any", "wider"):
         most = n + (sums.B is not None)
-        return np.full(n, max(most, _ONCE_MORE) if order == "wider" else most, np.float64)
+        least = _ONCE_MORE if most == 1 else _COMPENSATED + (sums.dtype not in _NARROW)
+        return np.full(n, max(most, least) if order == "wider" else most, np.float64)
     own = 0 if sums.dtype in _NARROW or sums.accumulate == "fused" else 1
     counts = own + np.arange(n, 0, -1, dtype=np.float64)
     if sums.B is None:
