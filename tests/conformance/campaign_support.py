@@ -22,6 +22,20 @@ class LosesZeros(Reference):
         return [output + output.dtype.type(0)] if output.dtype.kind == "f" else [output]
 
 
+class LosesMatrices(Reference):
+    """Wrong on matrices of a few elements, of which there are no vectors."""
+
+    name = "loses matrices"
+
+    def run(self, question: Question) -> Sequence[Any]:
+        (output,) = super().run(question)
+        return (
+            [np.full_like(output, 7)]
+            if output.ndim == 2 and output.size < 30 and output.shape[1] > 1
+            else [output]
+        )
+
+
 class Crashes(Reference):
     """Does not survive an infinity."""
 

@@ -52,6 +52,15 @@ def test_a_departure_is_counted_named_and_made_small() -> None:
     assert rules["D-WHERE-1"] == "conforms"
 
 
+def test_what_the_search_alone_finds_counts_for_its_rulings() -> None:
+    found = cell("LosesMatrices", "where", DType.FLOAT)
+    assert found.counts["departs"] == 0
+    assert {each.source for each in found.departures} == {"search"}
+    broken = {each.identifier for each in found.departures}
+    assert {rule.identifier for rule in found.rules if rule.verdict == "departs"} == broken
+    assert "D-WHERE-2" in broken
+
+
 def test_a_crash_is_a_verdict_and_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sonnx.conformance.cells._MOST_CRASHES", 2)
     monkeypatch.setattr("sonnx.conformance.cells._TRIES_OF_CRASHES", 8)

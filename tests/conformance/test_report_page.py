@@ -19,6 +19,7 @@ from tests.conformance.report_samples import (
     nan_min,
     report,
     sample,
+    stop,
 )
 
 from sonnx.conformance.reporting.page import report_page
@@ -127,7 +128,7 @@ def focused(page: "Page") -> Any:
 def test_the_page_loads_nothing_and_has_a_button_for_every_cell(opened: Open) -> None:
     shown = sample()
     found = opened(shown)
-    assert found.page.title() == "onnxruntime 1.31.1 crashes"
+    assert found.page.title() == "onnxruntime 1.31.1 crashes, and departs from the specification"
     cells = found.page.locator(".cells button").evaluate_all("all => all.map(one => one.dataset.cell)")
     assert sorted(cells) == sorted(f"{cell.operator}/{cell.dtype}" for cell in shown.cells)
     assert found.page.locator(CELL.format("clip/float")).get_attribute("aria-label") == (
@@ -182,6 +183,17 @@ def test_a_click_opens_the_example_with_both_results(opened: Open) -> None:
     found.page.locator(CELL.format("expand/string")).click()
     assert panel.locator(".said").inner_text() == "crashed: signal 11 (SIGSEGV)"
     assert found.quiet, found
+
+
+def test_a_crash_hides_no_departure_and_a_hang_is_not_said_to_be_the_smallest(opened: Open) -> None:
+    crash = stop("where", DType.FLOAT, "crashes", "crashed: signal 11 (SIGSEGV)", 0)
+    late = replace(crash, said="late: no answer within 20 seconds")
+    found = opened(report(Cell("where", DType.FLOAT, cases(), (), (lost_sign(),), (crash, late))))
+    assert found.page.locator(CELL.format("where/float")).inner_text() == "! 2 \u2260 1"
+    assert "found by the search alone: 2 crashes" in found.page.locator("#summary").inner_text()
+    found.page.locator(CELL.format("where/float")).click()
+    heads = found.page.locator("#panel article.crashes h4").all_inner_texts()
+    assert [head.lower() for head in heads] == ["smallest example", "first example"]
 
 
 def test_what_may_be_the_same_fault_is_there_for_whoever_opens_it(opened: Open) -> None:

@@ -26,6 +26,7 @@ from tests.conformance.report_samples import (
     other_sum,
     report,
     sample,
+    stop,
     trial,
 )
 
@@ -56,7 +57,7 @@ def documents(*reports: Report) -> list[dict[str, Any]]:
 
 def test_the_summary_begins_with_the_verdict_and_ends_with_the_rate() -> None:
     first, *_, last = report_text(sample()).split("\n")
-    assert first == "onnxruntime 1.31.1 crashes"
+    assert first == "onnxruntime 1.31.1 crashes, and departs from the specification"
     assert last == "430 cases (370 of the search), 12.5 s, 34 a second"
 
 
@@ -69,6 +70,36 @@ def test_the_matrix_has_a_sign_for_every_cell() -> None:
         "Where       x1        ok -      -",
         "Expand                     !1",
     ]
+
+
+def test_what_departs_besides_a_crash_is_told_as_far_as_there_is_room() -> None:
+    crash = stop("where", DType.FLOAT, "crashes", "late: no answer within 20 seconds", 0)
+    plain = lost_value()
+    wrong = (plain, replace(lost_sign(), cause=plain.key))
+
+    def told(departures: tuple[Departure, ...], crashes: int) -> str:
+        stops = tuple(replace(crash, said=f"crashed {'x' * n}") for n in range(crashes))
+        cell = Cell("where", DType.FLOAT, cases(), (), departures, stops)
+        return report_text(report(cell)).split("\n")[4].split()[1]
+
+    assert told((), 1) == "!1"
+    assert told(wrong[:1], 1) == "!1x1"
+    assert told(wrong, 1) == "!1x1"
+    assert told(wrong[:1] * 12, 1) == "!x12"
+    assert told(wrong[:1] * 120, 1) == "!x+"
+    only = report_text(report(Cell("where", DType.FLOAT, cases(), (), (), (crash,))))
+    assert only.split("\n")[0] == "onnxruntime 1.31.1 crashes"
+
+
+def test_what_the_search_alone_has_found_is_told_beside_the_numbers_of_vectors() -> None:
+    crash = stop("where", DType.FLOAT, "crashes", "late: no answer within 20 seconds", 0)
+    lost = lost_sign(source="search", cases=0)
+    shown = report(Cell("where", DType.FLOAT, cases(), (), (lost,), (crash,)))
+    words = "found by the search alone: 1 crash, 1 departure"
+    assert f"\n5 vectors: 5 conform\n{words}\n" in report_text(shown)
+    document, plain, outside = documents(shown, report(Cell("where", DType.FLOAT, cases(), ())), sample())
+    assert (document["by_search"], plain["by_search"]) == (words, "")
+    assert outside["by_search"] == "found by the search alone: 1 departure"
 
 
 def test_a_departure_is_told_once_for_all_its_types_with_the_smallest_example() -> None:

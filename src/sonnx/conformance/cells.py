@@ -80,9 +80,7 @@ class _Tally:
         self.cases.append(
             CaseVerdict(found.trial.name, found.verdict, about, keys if found.differences else ())
         )
-        for identifier in dict.fromkeys((*found.trial.shows, *broken)):
-            kept = found.verdict == "departs" and identifier not in broken
-            self.rules[identifier]["conforms" if kept else found.verdict] += 1
+        self.rule(found)
         if found.grade:
             self.grades[found.grade] += 1
         for each in keys:
@@ -92,6 +90,13 @@ class _Tally:
                 self.unlike[each].setdefault(form_of(found.trial), found)
             self.shown[each] += 1
         self.refuse(found, found.trial.name)
+
+    def rule(self, found: Outcome) -> None:
+        """Count an outcome for the rules and rulings that it shows, and for those that it breaks."""
+        broken = {each.identifier: True for each in found.differences}
+        for identifier in dict.fromkeys((*found.trial.shows, *broken)):
+            kept = found.verdict == "departs" and identifier not in broken
+            self.rules[identifier]["conforms" if kept else found.verdict] += 1
 
     def refuse(self, found: Outcome, source: str) -> None:
         """Count a case that is not supported, by what was said."""
@@ -132,6 +137,7 @@ def judged_cell(
         )
         cases = more.cases
         for found in more.found:
+            tally.rule(found)
             for each in found.keys:
                 tally.firsts.setdefault(each, found)
     return Cell(

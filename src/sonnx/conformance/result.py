@@ -39,7 +39,10 @@ class CaseVerdict:
 
 @dataclass(frozen=True)
 class RuleVerdict:
-    """What became of one rule or ruling, and of how many vectors each verdict was."""
+    """What became of one rule or ruling, and of how many cases each verdict was.
+
+    These are all vectors, and what the search has found.
+    """
 
     identifier: str
     cases: Mapping[Verdict, int]
@@ -88,7 +91,7 @@ class Departure:
 class Stop:
     """Why some cases had no result: they crashed, or were not supported; with the first such trial.
 
-    The trial of a crash is made small.
+    The trial of a crash is made small, but for that of a hang.
     """
 
     verdict: Verdict

@@ -73,7 +73,19 @@ def verdict_words(report: Report) -> str:
     if report.verdict == "conforms" and report.outside_profile:
         return _OUTSIDE_ALONE
     so_far = report.verdict == "conforms" and report.partial
-    return _SO_FAR if so_far else VERDICT_WORDS[report.verdict]
+    departs = any(cell.departures and not cell.outside_profile for cell in report.cells)
+    both = f", and {VERDICT_WORDS['departs']}" if report.verdict == "crashes" and departs else ""
+    return _SO_FAR if so_far else VERDICT_WORDS[report.verdict] + both
+
+
+def search_words(cells: Iterable[Cell]) -> str:
+    """What no vector has shown, and the search has; nothing where that is nothing."""
+    chosen = list(cells)
+    stops = [stop for cell in chosen for stop in cell.stops if stop.verdict == "crashes" and not stop.cases]
+    others = [each for cell in chosen for each in cell.departures if not each.cases]
+    told = ((len(stops), "crash", "crashes"), (len(others), "departure", "departures"))
+    found = [f"{number} {one if number == 1 else many}" for number, one, many in told if number]
+    return f"found by the search alone: {', '.join(found)}" if found else ""
 
 
 def standing(cell: Cell) -> Standing:

@@ -102,7 +102,8 @@ function summary() {
     part.style.flexGrow = report.counts[verdict];
     share.append(part);
   }
-  place("summary", make("dl", { class: "numbers" }, numbers), share);
+  place("summary", make("dl", { class: "numbers" }, numbers), share,
+    report.by_search ? make("p", { class: "note" }, `${report.by_search}; the numbers above are of vectors`) : null);
 }
 
 // The matrix
@@ -111,14 +112,14 @@ function bad(cell) {
   return cell.verdict === "departs" || cell.verdict === "crashes";
 }
 
+// In how many ways it crashes and departs; where there is a +, others may be the same fault.
 function ways(cell) {
-  const stops = cell.stops.filter((stop) => stop.verdict === "crashes").length;
-  return cell.verdict === "departs" ? cell.departures.filter((each) => each.cause === null).length : cell.verdict === "crashes" ? stops : 0;
-}
-
-// Others may be the same fault.
-function more(cell) {
-  return cell.verdict === "departs" && cell.departures.some((each) => each.cause !== null);
+  const crashes = cell.stops.filter((stop) => stop.verdict === "crashes").length;
+  const departs = cell.departures.filter((each) => each.cause === null).length;
+  const more = departs < cell.departures.length ? "+" : "";
+  if (cell.verdict === "departs") return ` ${departs}${more}`;
+  if (cell.verdict !== "crashes") return "";
+  return `${crashes ? ` ${crashes}` : ""}${departs ? ` ${SIGNS.departs} ${departs}${more}` : ""}`;
 }
 
 function matrix() {
@@ -155,7 +156,7 @@ function grid(listed) {
   return [make("div", { class: "edges" }, wide), make("p", { class: "hint" }, "Scroll sideways for more types.")];
 }
 
-// Tells whether the matrix is wider than its place, and whether it goes on to the right.
+// Whether the matrix is wider than its place, and whether it goes on to the right.
 function mark(wide) {
   const hidden = wide.scrollWidth - wide.clientWidth;
   wide.parentElement.classList.toggle("scrolls", hidden > 1);
@@ -173,7 +174,7 @@ function cellButton(listed, operator, type) {
     class: cell.standing, type: "button", tabindex: "-1", "data-cell": key, title: label, "aria-label": label,
     "aria-expanded": String(state.open === key), "aria-controls": "panel",
     onclick: () => (state.open === key ? close() : go(key)),
-  }, `${SIGNS[cell.standing]}${ways(cell) ? ` ${ways(cell)}` : ""}${more(cell) ? "+" : ""}`);
+  }, `${SIGNS[cell.standing]}${ways(cell)}`);
 }
 
 function total(cell) {
@@ -181,13 +182,7 @@ function total(cell) {
 }
 
 function legend() {
-  const words = {
-    conforms: "conforms",
-    partly: "conforms where it is supported",
-    departs: "departs, in so many ways (+ and perhaps more)",
-    crashes: "crashes, in so many ways",
-    unsupported: "is not supported",
-  };
+  const words = { ...WORDS, departs: "departs, in so many ways (+ and perhaps more)", crashes: "crashes, in so many ways" };
   const items = Object.entries(words).map(([standing, text]) => make("li", {}, sign(standing), text));
   return make("ul", { class: "legend" }, items,
     make("li", {}, "Arrow keys move from cell to cell, Enter opens one, Escape closes it."));
@@ -325,7 +320,7 @@ function departureCard(departure) {
     : ["found by the search"];
   const where = departure.difference.place && departure.difference.place.length
     ? ` at ${departure.difference.output}[${departure.difference.place.join(", ")}]` : "";
-  const more = [departure.more ? code(departure.more) : "", departure.more ? ", " : "", "page ", code(departure.page)];
+  const more = [departure.more ? code(departure.more) : "", departure.more ? ", " : "", "in the documentation ", code(departure.page)];
   return make("article", { class: "case departs" },
     make("h3", {}, departure.clause, make("span", { class: "tag" }, departure.identifier),
       make("span", { class: "tag" }, departure.kind)),
@@ -344,7 +339,9 @@ function departureCard(departure) {
 function stopCard(stop) {
   const crash = stop.verdict === "crashes";
   const by = stop.cases ? [`${counted(stop.cases, "vector")}, first `, code(stop.source)] : ["found by the search"];
-  const example = [make("h4", {}, crash ? "Smallest example" : "First example"), operands(stop.trial), python(stop.python)];
+  // A hang is not made smaller: that would be to wait for it again and again.
+  const smallest = crash && !stop.said.startsWith("late");
+  const example = [make("h4", {}, smallest ? "Smallest example" : "First example"), operands(stop.trial), python(stop.python)];
   return make("article", { class: `case ${crash ? "crashes" : "unsupported"}` },
     make("h3", {}, crash ? "Crashes" : "Not supported"),
     make("pre", { class: "said" }, stop.said || "Nothing was said."),

@@ -13,6 +13,7 @@ from sonnx.conformance.reporting.facts import (
     one_line,
     operator_name,
     pointer,
+    search_words,
     standing,
     verdict_words,
 )
@@ -78,6 +79,7 @@ def report_document(report: Report, *, date: str = "") -> dict[str, Any]:
         "seconds": round(report.seconds, 3),
         "cases": report.cases,
         "counts": _counts(report.counts),
+        "by_search": search_words(cell for cell in report.cells if not cell.outside_profile),
         "cells": [_cell(report, cell) for cell in report.cells],
     }
 

@@ -197,7 +197,13 @@ def _written(
     twins: bool = False,
 ) -> str:
     """The whole script: what is found, beside what is specified or what is found without constants."""
-    head = "".join(f"# {one_line(line, 200)}\n" for line in about)
+    # A script is looked after by the folder that it lies in, and not by the one where it is started.
+    own = (
+        [f"Save this beside {report.asked.partition(':')[0]}, or install that."]
+        if ":" in report.asked
+        else []
+    )
+    head = "".join(f"# {one_line(line, 200)}\n" for line in (*about, *own))
     size = sum(array.nbytes for array in (*trial.inputs.values(), *(specified or {}).values()))
     if size > _MOST_BYTES and source != "search":
         return head + _by_vector(report, cell, source, twins)

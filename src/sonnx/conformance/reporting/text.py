@@ -17,6 +17,7 @@ from sonnx.conformance.reporting.facts import (
     operator_name,
     pointer,
     runtime_name,
+    search_words,
     standing,
     stops_once,
     verdict_words,
@@ -109,12 +110,15 @@ def _sign(cell: Cell | None, colours: bool) -> str:
     if cell is None:
         return " " * _COLUMN
     stands = standing(cell)
-    numbers = {
-        "departs": ways(cell),
-        "crashes": sum(stop.verdict == "crashes" for stop in cell.stops),
+    more = "+" if ways(cell) < len(cell.departures) else ""
+    departs = f"{_SIGNS['departs']}{ways(cell)}" if cell.departures else ""
+    crashes = sum(stop.verdict == "crashes" for stop in cell.stops)
+    signs = {
+        "departs": [f"{departs}{more}"],
+        # What departs besides is told as far as there is room.
+        "crashes": [f"!{crashes or ''}{departs}{more}", f"!{crashes or ''}{departs}", f"!{departs}", "!x+"],
     }
-    more = "+" if stands == "departs" and ways(cell) < len(cell.departures) else ""
-    sign = f"{_SIGNS[stands]}{numbers.get(stands) or ''}{more}"
+    sign = next(each for each in signs.get(stands, [_SIGNS[stands]]) if len(each) <= _COLUMN)
     return _painted(sign, stands, colours) + " " * (_COLUMN - len(sign))
 
 
@@ -133,6 +137,7 @@ def _counts(report: Report, cells: Sequence[Cell]) -> str:
     unasked = sum(cell.unasked for cell in cells)
     if unasked:
         lines.append(f"{_number(unasked, 'vector')} not asked, because so many before crashed")
+    lines += filter(None, [search_words(cells)])
     return "\n".join(lines)
 
 
