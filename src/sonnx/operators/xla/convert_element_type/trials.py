@@ -20,6 +20,7 @@ from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_from, 
 from sonnx.operators.shared.special_values import (
     MANY,
     SHAPES,
+    THOUSANDS,
     everywhere,
     is_infinite,
     is_nan,
@@ -31,6 +32,7 @@ from sonnx.operators.shared.special_values import (
     special_block,
     special_vector,
     spread,
+    told_apart,
 )
 from sonnx.operators.shared.trials import Clause, Trial
 
@@ -48,11 +50,12 @@ _SOME_SHAPES = (
         "no-elements-in-the-middle",
         "one-element-of-three-axes",
         "six-axes",
+        "eight-axes",
     ),
 )
 _RANDOM = 4
-# Lengths of three kinds, of which every type is converted to by one each: one element less than whole vectors,
-# whole vectors, and a rest behind more than a hundred elements.
+# Lengths of three kinds, one of each to every type: one element less than whole vectors, whole vectors, and a
+# rest behind more than a hundred elements.
 _LENGTHS = ((63, 95, 127, 255), (8, 32, 64, 128, 256), (137, 257, 300))
 # What all elements of a type are converted to: it has so few of them.
 _OF_ALL: Mapping[DType, tuple[DType, ...]] = {
@@ -96,6 +99,9 @@ def _lengths(dtype: DType) -> Iterator[Trial]:
             length, target = lengths[number % len(lengths)], every[number % len(every)]
             name, text = f"length-{length}-to-{XLA_NAMES[target]}", f"An operand of {length} elements."
             yield _trial(name, special_block(dtype, length), target, text)
+    wide = DType.COMPLEX128 if dtype in PART else DType.DOUBLE
+    text = f"Thousands of elements to {XLA_NAMES[wide]}."
+    yield _trial("thousands", told_apart(dtype, THOUSANDS), wide, text)
 
 
 def _every(dtype: DType) -> Array:
