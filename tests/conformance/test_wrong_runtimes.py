@@ -4,7 +4,17 @@ from collections.abc import Iterator
 
 import pytest
 from tests.conformance.right.once import BY_NAME, SEED, is_large, is_twin
-from tests.conformance.wrong import bounding, converting, gaps, moving, outputs, rounding, sliding
+from tests.conformance.wrong import (
+    bounding,
+    converting,
+    corners,
+    edges,
+    gaps,
+    moving,
+    outputs,
+    rounding,
+    sliding,
+)
 from tests.conformance.wrong.mutant import Here, Mutant
 
 from sonnx.conformance.campaign import Outcome, outcome, outcomes
@@ -15,6 +25,7 @@ from sonnx.model.dtype import DType
 MUTANTS = [
     *(*moving.MUTANTS, *bounding.MUTANTS, *converting.MUTANTS),
     *(*sliding.MUTANTS, *outputs.MUTANTS, *rounding.MUTANTS, *gaps.MUTANTS),
+    *(*corners.MUTANTS, *edges.MUTANTS),
 ]
 STOPPING = "tests.conformance.wrong.outputs:Stopping"
 

@@ -126,15 +126,17 @@ def test_trials_hold_plain_arrays_of_the_type_on_trial(name: str, dtype: DType) 
 @each_case
 def test_trials_are_small_but_for_one_of_floats(name: str, dtype: DType) -> None:
     sizes = {trial.name: max(array.size for array in trial.inputs.values()) for trial in once(name, dtype)}
-    # Sixteen kernels of sixteen channels are the largest of the others.
-    large = [each for each, size in sizes.items() if size > 16 * 16 * 9]
-    assert len(large) == (1 if dtype is DType.FLOAT else 0)
+    # Kernels of thirty-two channels are the largest of the others.
+    large = [each for each, size in sizes.items() if size > 32 * 32 * 9]
+    # All elements of sixteen bits are converted, to three other types.
+    every = 3 if name == CONVERT and dtype in (DType.FLOAT16, DType.BFLOAT16) else 0
+    assert len(large) == (1 if dtype is DType.FLOAT else every)
     if name in ("clip", "where", "xla.clamp"):
         assert 100 <= len(tried(name, dtype)) <= 420
     elif name in SUMS:
-        assert 150 <= len(tried(name, dtype)) <= 400
+        assert 150 <= len(tried(name, dtype)) <= 450
     else:
-        assert 25 <= len(tried(name, dtype)) <= 150
+        assert 25 <= len(tried(name, dtype)) <= 170
 
 
 def fingerprint(trial: Trial) -> Any:
@@ -325,22 +327,22 @@ def test_outputs_of_every_length_end_with_what_is_easily_seen(name: str, dtype: 
         assert last == last  # noqa: PLR0124  only a NaN differs from itself
 
 
-def test_elements_are_tried_in_every_number_of_axes_up_to_seven() -> None:
+def test_elements_are_tried_in_every_number_of_axes_up_to_eight() -> None:
     for name in ("clip", "where", "xla.clamp", CONVERT):
         ranks = {next(iter(trial.inputs.values())).ndim for trial in tried(name, DType.INT8)}
-        assert ranks >= set(range(8))
+        assert ranks >= set(range(9))
 
 
 def test_convolutions_have_more_channels_than_vectors_and_lines_with_one_position_too_few() -> None:
-    found = [t for t in tried("conv", DType.FLOAT) if not t.constants and t.inputs["X"].size < 600]
+    found = [t for t in tried("conv", DType.FLOAT) if not t.constants and t.inputs["X"].size < 2000]
     widths = {results("conv", trial).shape[-1] for trial in found}
     assert {15, 16, 31, 33} <= widths
-    assert max(t.inputs["W"].shape[1] for t in found) == 65
-    assert max(len(t.inputs["W"]) for t in found if t.attributes["group"] == 1) == 65
-    assert max(t.attributes["group"] for t in found) == 65
+    assert {12, 32, 33, 64, 65} <= {t.inputs["W"].shape[1] for t in found}
+    assert {32, 64, 65} <= {len(t.inputs["W"]) for t in found if t.attributes["group"] == 1}
+    assert {32, 65} <= {t.attributes["group"] for t in found}
     for name in SUMS[1:]:
-        small = [t for t in tried(name, DType.FLOAT) if t.inputs["lhs"].size < 600]
-        assert max(t.inputs["lhs"].shape[1] for t in small) == 33
+        small = [t for t in tried(name, DType.FLOAT) if t.inputs["lhs"].size < 2000]
+        assert 33 in {t.inputs["lhs"].shape[1] for t in small}
         assert max(len(t.inputs["rhs"]) for t in small) == 65
 
 

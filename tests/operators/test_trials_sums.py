@@ -153,8 +153,11 @@ MODULO: dict[str, Callable[[int, int], int]] = {
     "out-and-back": lambda least, greatest: greatest + least,
     "many-ones": lambda least, greatest: 300,
     "all-bits": lambda least, greatest: greatest,
+    "squares-of-the-greatest": lambda least, greatest: 9 * greatest**2,
+    "squares-of-the-least": lambda least, greatest: 9 * least**2,
     "least-times-minus-one": lambda least, greatest: -least,
 }
+OF_SIGNED = ("least-times-minus-one", "squares-of-the-least")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +167,7 @@ def test_every_sum_of_integers_is_what_integers_give_modulo_a_power_of_two(name:
     info = np.iinfo(numpy_dtype(dtype))
     found = sums_of(name, dtype)
     signed = info.min < 0
-    assert found.keys() == {label for label in MODULO if signed or label != "least-times-minus-one"}
+    assert found.keys() == {label for label in MODULO if signed or label not in OF_SIGNED}
     for label, trials in found.items():
         wanted = MODULO[label](int(info.min), int(info.max))
         for trial in trials:
@@ -210,6 +213,41 @@ def test_no_other_order_of_the_axes_gives_the_same_sum(name: str) -> None:
         assert 11 not in set(other_ways(terms))
         # All exact: 22.
         assert sum(Fraction(float(term)) for term in terms.reshape(-1)) == 22
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_long_sums_have_hundreds_of_terms_and_a_bias(name: str) -> None:
+    for dtype in types(name):
+        found = [trial for trial in named(name, dtype, "long-sum") if not trial.constants]
+        kernels = [list(trial.inputs.values())[1] for trial in found]
+        assert sorted(int(np.prod(kernel.shape[1:])) for kernel in kernels) == [297, 603, 1100]
+        assert all(("B" in trial.inputs) == (name == "conv") for trial in found)
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT16, DType.BFLOAT16, DType.FLOAT])
+def test_a_long_sum_is_much_larger_half_way_than_in_the_end(dtype: DType) -> None:
+    (trial,) = [each for each in named(SUMS[2], dtype, "long-sum-of-603") if "constant" not in each.name]
+    X, W = (trial.inputs[operand].astype(np.float64) for operand in ("lhs", "rhs"))
+    half, end = (
+        sum(float((X[0, channel, :, :3] * W[0, channel]).sum()) for channel in range(channels))
+        for channels in (33, 67)
+    )
+    assert half > 8 * abs(end) > 0
+    assert (X > 0).all()
+
+
+def test_three_and_four_dimensions_have_no_attribute_in_common() -> None:
+    for label in ("three-unlike-dimensions", "four-unlike-dimensions"):
+        trial = named(SUMS[2], DType.FLOAT, label)[0]
+        dimensions = trial.inputs["lhs"].ndim - 2
+        assert {len(set(values)) for values in trial.attributes.values()} == {dimensions}
+        assert len(trial.attributes) == 4
+        # There is more than one position, of which the steps can be told.
+        assert min(results(SUMS[2], trial).shape[2:]) > 1
+    for label in ("three-unlike-strides", "four-unlike-strides"):
+        trial = named(SUMS[1], DType.FLOAT, f"{label}-valid")[0]
+        assert len(set(trial.attributes["window_strides"])) == trial.inputs["lhs"].ndim - 2
+        assert min(results(SUMS[1], trial).shape[2:]) > 1
 
 
 # Not those where nothing but the bias counts.

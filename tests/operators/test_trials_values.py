@@ -17,6 +17,7 @@ from sonnx.operators.shared.special_values import (
     random_numbers,
     special_values,
     special_vector,
+    told_apart,
     whole_numbers,
 )
 
@@ -73,6 +74,10 @@ def test_special_strings_truths_and_complex_numbers() -> None:
     assert any(normalize("NFD", text) != text for text in strings)
     assert set("\r\n\t\ufeff\"'\\\U0001d11e") <= set("".join(strings))
     assert max(map(len, strings)) > 1000
+    # Lengths at which texts are held otherwise; words that mean nothing; characters that are easily lost.
+    assert {16, 17, 24} <= set(map(len, strings))
+    assert {"None", "null"} <= set(strings)
+    assert set("\x1b\x7f\ufffd\uffff\ue000\u0130\U00020000") <= set("".join(strings))
     assert special_vector(DType.BOOL).tolist() == [False, True]
     for dtype, part in ((DType.COMPLEX64, DType.FLOAT), (DType.COMPLEX128, DType.DOUBLE)):
         held = special_vector(dtype, signalling=True)
@@ -106,6 +111,15 @@ def test_random_numbers_have_the_sizes_that_are_asked_for() -> None:
     apart = distinct_floats(random, DType.FLOAT, 1000)
     assert sorted(apart.view(np.uint32).tolist()) == list(range(0x3F800000, 0x3F800000 + 1000))
     assert (np.diff(apart) < 0).any()
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype is not DType.REAL])
+def test_thousands_of_elements_are_each_another_as_far_as_there_are_so_many(dtype: DType) -> None:
+    held = told_apart(dtype, 5003)
+    assert held.shape == (5003,)
+    few = {DType.BOOL: 2, DType.INT8: 256, DType.UINT8: 256}
+    assert len(elements(held)) == few.get(dtype, 5003)
+    assert elements(told_apart(dtype, 5003, 1)[:99]) != elements(held[:99]) or dtype is DType.BOOL
 
 
 # --- edges -------------------------------------------------------------------------------------------------
@@ -162,7 +176,8 @@ EDGES: dict[tuple[DType, DType], list[float]] = {
     (DType.FLOAT, DType.UINT8): [255.0, 255.5, 256.0, -0.5, -1.0],
     (DType.FLOAT, DType.INT32): [2.0**31, 2.0**31 - 128, -(2.0**31), -(2.0**31) - 256],
     (DType.DOUBLE, DType.INT64): [2.0**63, 2.0**63 - 1024, -(2.0**63), -(2.0**63) - 2048],
-    (DType.DOUBLE, DType.UINT64): [2.0**64, 2.0**64 - 2048, -1.0],
+    (DType.DOUBLE, DType.UINT64): [2.0**64, 2.0**64 - 2048, -1.0, 2.0**63, 2.0**63 + 2048, 3 * 2.0**62],
+    (DType.FLOAT, DType.UINT64): [2.0**63, 2.0**63 + 2.0**40, 3 * 2.0**62],
 }
 
 
@@ -189,3 +204,46 @@ def test_integers_are_converted_beside_every_edge() -> None:
     assert {127, 128, 255, 256, 257, -1, -128, -129} <= found["s8"]
     assert {2**32 - 1, 2**32, 2**33, -1} <= found["u32"]
     assert {0, 256, 65536} <= found["pred"]
+
+
+def test_unsigned_integers_are_converted_beside_ties_of_their_upper_half() -> None:
+    for source, bits, steps in (
+        (DType.UINT64, 64, {"bf16": 55, "f32": 39, "f64": 10}),
+        (DType.UINT32, 32, {"bf16": 23}),
+    ):
+        for target, step in steps.items():
+            found = {
+                number
+                for trial in tried("xla.convert_element_type", source)
+                if trial.name == f"edges-of-{target}"
+                for number in trial.inputs["operand"].tolist()
+            }
+            tie = 2 ** (bits - 1) + 2**step
+            assert {tie - 1, tie, tie + 1, tie + 2 ** (step + 1)} <= found
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT16, DType.BFLOAT16])
+def test_all_elements_of_sixteen_bits_are_converted(dtype: DType) -> None:
+    found = [t for t in tried("xla.convert_element_type", dtype) if t.name.startswith("all-elements")]
+    assert len(found) == 3
+    for trial in found:
+        assert trial.inputs["operand"].view(np.uint16).tolist() == list(range(65536))
+
+
+def test_every_type_is_converted_to_at_lengths_of_three_kinds() -> None:
+    lengths: dict[str, set[int]] = {}
+    for trial in tried("xla.convert_element_type", DType.FLOAT):
+        if trial.name.startswith("length"):
+            lengths.setdefault(trial.attributes["new_element_type"], set()).add(trial.inputs["operand"].size)
+    assert len(lengths) == 15
+    for found in lengths.values():
+        assert len(found) == 3
+        assert any(length % 32 == 31 for length in found)
+        assert any(length % 8 == 0 for length in found)
+        assert max(found) > 128
+
+
+def test_joined_operands_are_many_and_of_up_to_eight_dimensions() -> None:
+    found = tried("xla.concatenate", DType.INT8)
+    assert {5, 8, 16, 17, 33, 130} <= {len(trial.inputs) for trial in found}
+    assert {7, 8} <= {trial.inputs["operands0"].ndim for trial in found}

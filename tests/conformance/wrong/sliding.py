@@ -74,7 +74,7 @@ class _Reading(Axis):
         return [axis.element(p * axis.stride + tap * axis.dilation) for p in range(self.positions)]
 
 
-def _read(axis: Axis, **changes: int) -> Axis:
+def read(axis: Axis, **changes: int) -> Axis:
     own = {name: getattr(axis, name) for name in Axis.__dataclass_fields__}
     return _Reading(**own, other=replace(axis, **changes))
 
@@ -92,7 +92,7 @@ def _each(change: Callable[[Axis], Axis]) -> Callable[[Problem], Problem]:
 
 def _crosswise(*names: str) -> Callable[[Problem], Problem]:
     """Some numbers of lines are read as those of columns, and the other way round."""
-    return _axes(lambda axes, n: _read(axes[n], **{name: getattr(axes[1 - n], name) for name in names}))
+    return _axes(lambda axes, n: read(axes[n], **{name: getattr(axes[1 - n], name) for name in names}))
 
 
 def _kernel(change: Callable[[Array], Array]) -> Callable[[Problem], Problem]:
@@ -209,21 +209,21 @@ _MEETING = (
     ),
     _conv("pads of lines and columns are swapped", _PADS, _other(_crosswise("low", "high")), F32),
     _conv("pads are ignored", "conv.outputs", _other(_each(lambda a: replace(a, low=0, high=0))), F32),
-    _conv("pads before are too small by one", _PADS, _other(_each(lambda a: _read(a, low=a.low - 1))), F32),
+    _conv("pads before are too small by one", _PADS, _other(_each(lambda a: read(a, low=a.low - 1))), F32),
     _conv("strides of lines and columns are swapped", _TAP, _other(_crosswise("stride")), F32, F16),
     _conv("strides are ignored", "conv.outputs", _other(_each(lambda a: replace(a, stride=1))), F32),
     _conv(
-        "strides are ignored where elements are read", _TAP, _other(_each(lambda a: _read(a, stride=1))), F32
+        "strides are ignored where elements are read", _TAP, _other(_each(lambda a: read(a, stride=1))), F32
     ),
     _conv("dilations of lines and columns are swapped", _TAP, _other(_crosswise("dilation")), F32, F64),
     _conv("dilations are ignored", "conv.outputs", _other(_each(lambda a: replace(a, dilation=1))), F32),
     _conv(
         "dilations are ignored where elements are read",
         _TAP,
-        _other(_each(lambda a: _read(a, dilation=1))),
+        _other(_each(lambda a: read(a, dilation=1))),
         F32,
     ),
-    _conv("elements are read one too far", _TAP, _other(_each(lambda a: _read(a, low=a.low - 1))), F32),
+    _conv("elements are read one too far", _TAP, _other(_each(lambda a: read(a, low=a.low - 1))), F32),
     _conv("the group is ignored", _TAP, _other(_without_group), F32, F16),
     _conv("depthwise channels are permuted", _TAP, _other(_channels_permuted), F32, F64),
     _conv("the first of the batch serves all", _TAP, _other(_first_of_the_batch), F32),
@@ -409,12 +409,12 @@ def _odd_zero_first(axis: Axis) -> Axis:
 
 def _same_without_stride(axis: Axis) -> Axis:
     """Zeros are shared out as if every element had a position."""
-    return _read(axis, low=(axis.kernel - 1) // 2) if axis.low or axis.high else axis
+    return read(axis, low=(axis.kernel - 1) // 2) if axis.low or axis.high else axis
 
 
 def _padded_before_dilated(axis: Axis) -> Axis:
     """The zeros of the padding count in elements, not in places."""
-    return _read(axis, low=axis.low * axis.base)
+    return read(axis, low=axis.low * axis.base)
 
 
 def _nothing_removed(axis: Axis) -> Axis:
@@ -471,7 +471,7 @@ _XLA = (
     _xla(
         "strides are ignored where elements are read",
         _XLA_SUM,
-        _other(_each(lambda a: _read(a, stride=1))),
+        _other(_each(lambda a: read(a, stride=1))),
         F32,
         operator="xla.conv",
     ),
@@ -479,7 +479,7 @@ _XLA = (
     _xla("integers saturate", _XLA_SUM, _summed(_saturating), I8, U8, I32, U32, operator="xla.conv"),
     _xla("the window is flipped", _XLA_SUM, _other(_kernel(_flipped)), F32, U8),
     _xla("integers saturate", _XLA_SUM, _summed(_saturating), I8, U8, I16),
-    _xla("the base area is not dilated", _XLA_SUM, _other(_each(lambda a: _read(a, base=1))), F32, I8),
+    _xla("the base area is not dilated", _XLA_SUM, _other(_each(lambda a: read(a, base=1))), F32, I8),
     _xla("padding counts before dilation", _XLA_SUM, _other(_each(_padded_before_dilated)), F32),
     _xla("nothing is removed", f"{_GENERAL}.outputs", _other(_each(_nothing_removed)), F32),
     _xla("the holes of a window take part", _XLA_SUM, _other(_holes_filled), F32, BF16),
@@ -542,7 +542,7 @@ def _dilated(problem: Problem) -> bool:
 
 
 _FLUSHED, _ZEROS_LEFT_OUT = _after(damage.flushed), _summed(_zeros_skipped)
-_READ_TOO_FAR = _other(_each(lambda axis: _read(axis, low=axis.low - 1)))
+_READ_TOO_FAR = _other(_each(lambda axis: read(axis, low=axis.low - 1)))
 _SOME = (
     _conv("Winograd's way for kernels of 3 by 3", _IEEE, _quick, F32, F64),
     _conv("too large sums are NaN", _ORDER, _too_large_becomes(lambda total: total * 0), F32, F16),

@@ -46,6 +46,16 @@ ORDER: tuple[tuple[tuple[int | str, ...], ...], ...] = (
 )
 
 
+# Shapes of an image and a kernel whose sums have so many terms: more than are taken at once. There are few
+# sums, because each is worked out over the reals.
+LONG: Mapping[int, tuple[Shape, Shape]] = {
+    297: ((1, 33, 3, 5), (2, 33, 3, 3)),
+    603: ((1, 67, 3, 4), (2, 67, 3, 3)),
+    1100: ((1, 1100, 1, 3), (2, 1100, 1, 1)),
+}
+_LONG_AND_EXACT, _LONG_AND_ROUNDED = (297, 1100), 603
+
+
 @dataclass(frozen=True)
 class Sum:
     """A sum of products, its terms in the order in which they are added to `start`, or to nothing."""
@@ -181,8 +191,54 @@ def _integer_sums(dtype: DType) -> Iterator[Sum]:
     yield Sum("out-and-back", "A sum leaves the range and comes back.", (greatest, one, least, (-1, 1)))
     yield Sum("many-ones", "Three hundred ones, more than a byte holds.", (one,) * 300)
     yield Sum("all-bits", "No bit is lost on the way.", ((info.max - 1, 1), one))
+    # Two squares leave twice as many bits, in which a step of a processor may saturate; so do all of them.
+    text = "Squares wrap, however many are added at a time."
+    yield Sum("squares-of-the-greatest", text, ((info.max, info.max),) * 9)
     if dtype in SIGNED:
+        yield Sum("squares-of-the-least", text, ((info.min, info.min),) * 9)
         yield Sum("least-times-minus-one", "The negative of the least is itself.", ((info.min, -1),))
+
+
+@dataclass(frozen=True, eq=False)
+class LongSum:
+    """An image and a kernel whose sums have many terms, and what may be added to them."""
+
+    name: str
+    text: str
+    X: Array
+    W: Array
+    B: Array
+
+
+def long_sums(dtype: DType) -> Iterator[LongSum]:
+    """Sums of many terms: exact in any order; and such that show what a part of them loses."""
+    for count in _LONG_AND_EXACT:
+        random, (image, kernel) = np.random.default_rng(count), LONG[count]
+        X, W = (whole_numbers(random, dtype, shape, most) for shape, most in ((image, 7), (kernel, 3)))
+        bias, text = whole_numbers(random, dtype, kernel[:1], 9), f"Sums of {count} terms, whole numbers."
+        yield LongSum(f"long-sum-of-{count}", text, X, W, bias)
+    count = _LONG_AND_ROUNDED
+    random, (image, kernel) = np.random.default_rng(count), LONG[count]
+    bias = random_numbers(random, dtype, kernel[:1])
+    if dtype in FORMATS:
+        X, W = _there_and_back(random, dtype, image, kernel)
+        text = f"Sums of {count} terms, which grow to the middle and then shrink."
+    else:
+        X, W = (random_bits(random, dtype, shape) for shape in (image, kernel))
+        text = f"Sums of {count} terms of any bits, which wrap."
+    yield LongSum(f"long-sum-of-{count}", text, X, W, bias)
+
+
+def _there_and_back(random: Random, dtype: DType, image: Shape, kernel: Shape) -> tuple[Array, Array]:
+    """Fractions, of which those of one half of a kernel's channels are positive and the others negative.
+
+    Half-way a sum is so large that to hold it in a narrow type loses more than rounding the result does.
+    """
+    form = FORMATS[dtype]
+    X, W = (random_numbers(random, dtype, shape).view(form.held_as) for shape in (image, kernel))
+    X, W = X & form.held_as.type(form.sign_bit - 1), W & form.held_as.type(form.sign_bit - 1)
+    W[:, kernel[1] // 2 :] |= form.held_as.type(form.sign_bit)
+    return X.view(numpy_dtype(dtype)), W.view(numpy_dtype(dtype))
 
 
 # --- random and drawn arrays and geometry ------------------------------------------------------------------

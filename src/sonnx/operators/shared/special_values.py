@@ -33,6 +33,16 @@ _STRINGS = {
     "carriage-returns": "a\r\nb\r",
     "marks": "\ufeff\t\"'\\n\\",
     "long": "0123456789abcdef" * 64,
+    # Lengths beside those that are held without an allocation.
+    "sixteen": "sixteen letters:",
+    "seventeen": "seventeen letters",
+    "twenty-four": "as many as twenty-four .",
+    "none-as-text": "None",
+    "null-as-text": "null",
+    "controls": "\x1b[0m\x08\x7f",
+    "no-characters": "\ufffd\ufffe\uffff",
+    "private-use": "\ue000\uf8ff",
+    "higher-planes": "\u0130\U00020000\U0010fffd",
 }
 _LETTERS = "abcXYZ 019\x00\näß€\U0001d11e"
 _LONGEST = 12
@@ -51,6 +61,7 @@ SHAPES: Mapping[str, Shape] = {
     "column": (6, 1),
     "three-axes": (2, 3, 4),
     "six-axes": (1, 3, 2, 1, 2, 3),
+    "eight-axes": (2, 1, 2, 1, 1, 3, 1, 2),
     **{f"length-{length}": (length,) for length in (3, 15, 16, 17, 31, 33, 63, 65, 127)},
 }
 # More lengths, each asked once: whole vectors with no rest, several of them with one element too few, and
@@ -80,6 +91,8 @@ NOTHING: frozenset[str] = frozenset()
 _BOUNDS = frozenset({"min", "max"})
 # Bounds that a model may hold itself: runtimes treat those in other ways.
 HELD_BOUNDS = (NOTHING, _BOUNDS, frozenset({"min"}), frozenset({"max"}))
+# The elements of a trial of every type: more than one block, with a rest behind it.
+THOUSANDS = 5003
 # The elements of a large trial: no multiple of anything that a loop is cut into.
 MANY = 1_000_003
 
@@ -299,6 +312,21 @@ def distinct_floats(random: Random, dtype: DType, count: int) -> Array:
     form = FORMATS[dtype]
     raw = (form.emax << (form.precision - 1)) + random.permutation(count)
     return raw.astype(form.held_as).view(numpy_dtype(dtype))
+
+
+def told_apart(dtype: DType, count: int, seed: int = THOUSANDS) -> Array:
+    """So many elements in disorder, each another one as far as the type has as many: places show."""
+    random = np.random.default_rng(seed)
+    if dtype is DType.BOOL:
+        return np.asarray(random.integers(0, 2, count), np.bool_)
+    if dtype is DType.STRING:
+        return np.array([str(number) for number in random.permutation(count)], object)
+    if dtype in FORMATS:
+        return distinct_floats(random, dtype, count)
+    if dtype in PART:
+        return distinct_floats(random, PART[dtype], 2 * count).view(numpy_dtype(dtype))
+    # Those that are too large keep their low bits.
+    return random.permutation(count).astype(numpy_dtype(dtype))
 
 
 def _parts(array: Array) -> Array:

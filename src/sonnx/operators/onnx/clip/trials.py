@@ -15,6 +15,7 @@ from sonnx.operators.shared.special_values import (
     LONGER,
     MANY,
     SHAPES,
+    THOUSANDS,
     Between,
     Random,
     between_bounds,
@@ -31,6 +32,7 @@ from sonnx.operators.shared.special_values import (
     special_values,
     special_vector,
     spread,
+    told_apart,
     words,
 )
 from sonnx.operators.shared.trials import Clause, Trial
@@ -93,6 +95,10 @@ def _shapes(dtype: DType) -> Iterator[Between]:
         x, held = special_block(dtype, length), HELD_BOUNDS[number % len(HELD_BOUNDS)]
         text = f"An input of {length} elements."
         yield Between(f"length-{length}", (x, low, high), text, _SHAPE_RULES, held)
+    x, widest = told_apart(dtype, THOUSANDS), special_values(dtype)
+    ends = ("zero", "largest") if dtype in FORMATS else ("least", "greatest")
+    least, most = (widest[name] for name in ends)
+    yield Between("thousands", (x, least, most), "Thousands of elements, which all stay.", _SHAPE_RULES)
 
 
 def _middle(dtype: DType) -> tuple[Array, Array]:

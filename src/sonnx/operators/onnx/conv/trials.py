@@ -18,6 +18,7 @@ from sonnx.operators.shared.convolution_trials import (
     drawn_elements,
     drawn_slide,
     element,
+    long_sums,
     ordered_terms,
     random_axis,
     random_elements,
@@ -183,6 +184,47 @@ USUAL = (
         "usual-depthwise-of-sixteen", (1, 16, 7, 8), (16, 1, 3, 3), _AROUND, depthwise=True, shows=_GROUP
     ),
 )
+# Others of them: shapes and strides that networks have, without a bias, of several images, with pads at one
+# end. Whole numbers will do, where only what meets can go wrong.
+QUICK = (
+    _Geometry("quick-thirty-two-channels", (2, 32, 3, 7), (32, 32, 3, 3), _AROUND, bias=False, shows=_PADS),
+    _Geometry("quick-twelve-to-six-channels", (4, 12, 3, 5), (6, 12, 3, 3), _AROUND, shows=_PADS),
+    _Geometry("quick-seven-to-twelve-channels", (1, 7, 4, 4), (12, 7, 2, 2), bias=False),
+    _Geometry("quick-point-of-six-channels", (2, 6, 3, 3), (24, 6, 1, 1), bias=False),
+    _Geometry("quick-point-of-sixty-four-channels", (1, 64, 2, 3), (64, 64, 1, 1)),
+    _Geometry("quick-first-layer", (1, 3, 9, 11), (16, 3, 7, 7), (3, 3, 3, 3), (2, 2), shows=_STRIDES),
+    _Geometry("quick-first-small-layer", (1, 3, 8, 8), (32, 3, 3, 3), (0, 0, 1, 1), (2, 2), shows=_STRIDES),
+    _Geometry("quick-patches", (1, 2, 12, 12), (8, 2, 6, 6), strides=(6, 6), bias=False, shows=_STRIDES),
+    _Geometry("quick-pads-at-the-end", (1, 8, 8, 8), (8, 8, 3, 3), (0, 0, 1, 1), (2, 2), shows=_PADS),
+    _Geometry("quick-by-two-without-pads", (1, 8, 7, 9), (8, 8, 3, 3), strides=(2, 2), shows=_STRIDES),
+    _Geometry("quick-twelve-wide", (2, 8, 4, 14), (8, 8, 3, 3), bias=False),
+    _Geometry("quick-fourteen-wide", (1, 8, 2, 14), (8, 8, 3, 3), (1, 2, 0, 0), shows=_PADS),
+    _Geometry("quick-line", (1, 24, 2, 5), (48, 24, 1, 7), (0, 3, 0, 3), shows=_PADS),
+    _Geometry("quick-column", (1, 24, 5, 2), (48, 24, 7, 1), (3, 0, 3, 0), shows=_PADS),
+    _Geometry("quick-wide-dilation", (1, 3, 7, 8), (8, 3, 3, 3), (7,) * 4, (1, 1), (7, 7), shows=_DILATIONS),
+    _Geometry("quick-line-of-300", (1, 2, 1, 302), (2, 2, 1, 3)),
+    _Geometry(
+        "quick-depthwise-five-by-five",
+        *((2, 32, 3, 5), (32, 1, 5, 5), (2, 2, 2, 2)),
+        depthwise=True,
+        bias=False,
+        shows=_GROUP,
+    ),
+    _Geometry(
+        "quick-depthwise-dilated",
+        *((1, 16, 6, 7), (16, 1, 3, 3), (2, 2, 2, 2), (1, 1), (2, 2)),
+        depthwise=True,
+        shows=_GROUP,
+    ),
+    _Geometry("quick-depthwise-of-many", (2, 72, 3, 3), (72, 1, 3, 3), _AROUND, depthwise=True, shows=_GROUP),
+    _Geometry(
+        "quick-depthwise-pads-at-the-end",
+        *((1, 16, 6, 6), (16, 1, 3, 3), (0, 0, 1, 1), (2, 2)),
+        depthwise=True,
+        bias=False,
+        shows=_GROUP,
+    ),
+)
 # Others that are tried with subnormal numbers too.
 _TINY = (
     "strides-that-leave-a-rest",
@@ -221,7 +263,7 @@ def _twice(trial: Trial, held: frozenset[str], words: str) -> Iterator[Trial]:
 
 
 def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
-    for geometry in (*GEOMETRIES, *USUAL):
+    for geometry in (*GEOMETRIES, *USUAL, *QUICK):
         text = f"{geometry.name.replace('-', ' ').capitalize()}: whole numbers, exact in any order."
         yield _trial(geometry, *_whole(geometry, dtype), text)
     yield _bias_alone(dtype)
@@ -230,6 +272,9 @@ def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
     yield from _orders(dtype)
     for each in sums(dtype):
         yield from _layouts(each, dtype)
+    for sum_ in long_sums(dtype):
+        geometry = _Geometry(sum_.name, sum_.X.shape, sum_.W.shape, shows=("D-CONV-6", "D-CONV-4"))
+        yield _trial(geometry, sum_.X, sum_.W, sum_.B, sum_.text)
     if dtype is DType.FLOAT:
         operands = _numbers(_LARGE, dtype, np.random.default_rng(len(_LARGE.name)))
         yield _trial(_LARGE, *operands, "A hundred thousand sums of 72 terms and a bias.")

@@ -13,6 +13,7 @@ from sonnx.operators.shared.draws import Draw, drawn_array, drawn_shape
 from sonnx.operators.shared.predicates import MOST_AXES
 from sonnx.operators.shared.special_values import (
     LENGTHS,
+    THOUSANDS,
     Shape,
     distinct_floats,
     everywhere,
@@ -21,6 +22,7 @@ from sonnx.operators.shared.special_values import (
     special_block,
     special_vector,
     spread,
+    told_apart,
 )
 from sonnx.operators.shared.trials import Clause, Trial
 
@@ -52,7 +54,11 @@ _SIZES: Mapping[str, tuple[Shape, Shape]] = {
     "six-axes": ((2, 1, 3, 1, 2, 1), (1, 2, 3, 2, 1, 3)),
     "every-other-of-six-axes": ((1, 2, 1, 2, 1, 2), (2, 2, 2, 2, 2, 2)),
     "eight-axes": ((1, 2, 1, 1, 3, 1, 1, 2), (2, 1, 1, 2, 3, 1, 2, 2)),
+    "seven-axes": ((2, 1, 2, 1, 1, 3, 1), (1, 2, 1, 1, 2, 3, 2)),
+    "nine-axes": ((1, 2, 1, 1, 2, 1, 3, 1, 1), (2, 1, 1, 2, 2, 1, 1, 1, 2)),
     "seventeen-times": ((1, 3), (17, 3)),
+    "lines-ten-times": ((2, 1, 9), (2, 10, 9)),
+    "sixty-six-each": ((3, 1), (3, 66)),
     "thirty-three-each": ((3, 1), (3, 33)),
     "eight-each": ((9, 1), (9, 8)),
 }
@@ -102,6 +108,9 @@ def _lengths(dtype: DType) -> Iterator[Trial]:
         given = every if number % 2 else every.reshape(-1)[-1:].reshape(())
         text = f"In all {length} elements: {list(given.shape)} with {list(every.shape)}."
         yield _trial(f"length-{length}", given, every.shape, _RULES, text)
+    many = told_apart(dtype, THOUSANDS // 3).reshape(-1, 1)
+    text = "Thousands of elements, each again at three places."
+    yield _trial("thousands", many, (len(many), 3), _RULES, text)
 
 
 def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:

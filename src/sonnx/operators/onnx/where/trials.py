@@ -14,6 +14,7 @@ from sonnx.operators.shared.special_values import (
     MANY,
     NOTHING,
     SHAPES,
+    THOUSANDS,
     Shape,
     distinct_floats,
     everywhere,
@@ -26,6 +27,7 @@ from sonnx.operators.shared.special_values import (
     special_values,
     special_vector,
     spread,
+    told_apart,
 )
 from sonnx.operators.shared.trials import Clause, Trial
 
@@ -53,7 +55,7 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
     yield from _every_byte(dtype)
     yield from _shapes(dtype)
     if dtype is DType.STRING:
-        yield _long_text()
+        yield from _long_texts()
     if dtype is DType.FLOAT:
         yield _large()
     yield from _random(dtype, np.random.default_rng(seed))
@@ -118,10 +120,15 @@ def _every_byte(dtype: DType) -> Iterator[Trial]:
         yield _trial(f"scalar-condition-of-byte-{byte}", (c.view(np.bool_), x, y), ("D-WHERE-1",), text, held)
 
 
-def _long_text() -> Trial:
-    X, Y = (np.array(texts, object) for texts in ((_LONG_TEXT, "x"), ("y", _LONG_TEXT[::-1])))
-    text = "Texts of five thousand characters."
-    return _trial("long-texts", (np.array([True, False]), X, Y), ("D-WHERE-2",), text, NOTHING)
+def _long_texts() -> Iterator[Trial]:
+    for name, long, words in (
+        ("long-texts", _LONG_TEXT, "five thousand"),
+        # More than sixteen bits count.
+        ("longer-texts", _LONG_TEXT * 14, "seventy thousand"),
+    ):
+        X, Y = (np.array(texts, object) for texts in ((long, "x"), ("y", long[::-1])))
+        text = f"Texts of {words} characters."
+        yield _trial(name, (np.array([True, False]), X, Y), ("D-WHERE-2",), text, NOTHING)
 
 
 def _shapes(dtype: DType) -> Iterator[Trial]:
@@ -138,6 +145,10 @@ def _shapes(dtype: DType) -> Iterator[Trial]:
         condition = spread(np.array([True, False, False]), X.shape, number)
         text, held = f"Operands of {length} elements.", _HELD[number % len(_HELD)]
         yield _trial(f"length-{length}", (condition, X, Y), _SHAPE_RULES, text, held)
+    condition, X, Y = (
+        told_apart(each, THOUSANDS, seed) for seed, each in enumerate((DType.BOOL, dtype, dtype))
+    )
+    yield _trial("thousands", (condition, X, Y), _SHAPE_RULES, "Thousands of elements.", NOTHING)
 
 
 def _large() -> Trial:

@@ -11,6 +11,7 @@ from sonnx.operators.shared.draws import Draw, drawn_array, drawn_shape
 from sonnx.operators.shared.predicates import MOST_AXES
 from sonnx.operators.shared.special_values import (
     LENGTHS,
+    THOUSANDS,
     Shape,
     distinct_floats,
     everywhere,
@@ -19,6 +20,7 @@ from sonnx.operators.shared.special_values import (
     special_line,
     special_vector,
     spread,
+    told_apart,
 )
 from sonnx.operators.shared.trials import Clause, Trial
 from sonnx.operators.xla.broadcast.meaning import meaning
@@ -85,6 +87,8 @@ def _lengths(dtype: DType) -> Iterator[Trial]:
         line, text = special_line(dtype, length), f"In all {length} elements."
         operand, new = (line, (1,)) if number % 2 else (line[-1:].reshape(()), (length,))
         yield _trial(f"length-{length}", operand, new, _RULES, text)
+    many = told_apart(dtype, THOUSANDS // 3)
+    yield _trial("thousands", many, (3,), _RULES, "Thousands of elements, three times.")
 
 
 def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:

@@ -14,6 +14,7 @@ from sonnx.operators.shared.special_values import (
     LONGER,
     MANY,
     SHAPES,
+    THOUSANDS,
     Between,
     Random,
     between_bounds,
@@ -30,6 +31,7 @@ from sonnx.operators.shared.special_values import (
     special_values,
     special_vector,
     spread,
+    told_apart,
 )
 from sonnx.operators.shared.trials import Clause, Trial
 
@@ -105,6 +107,8 @@ def _lengths(dtype: DType) -> Iterator[Between]:
         pair = (filled(low, x.shape), filled(high, x.shape)) if number % 2 else (low, high)
         text, held = f"An operand of {length} elements.", HELD_BOUNDS[number // 2 % len(HELD_BOUNDS)]
         yield Between(f"length-{length}", (x, *pair), text, _SHAPE_RULES, held)
+    x, low, high = (told_apart(dtype, THOUSANDS, seed) for seed in range(3))
+    yield Between("thousands", (x, low, high), "Thousands of elements, each with its bounds.", _SHAPE_RULES)
 
 
 def _signalling(dtype: DType) -> Iterator[Between]:

@@ -11,6 +11,7 @@ from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_shape
 from sonnx.operators.shared.predicates import MOST_AXES
 from sonnx.operators.shared.special_values import (
     LENGTHS,
+    THOUSANDS,
     Shape,
     distinct_floats,
     everywhere,
@@ -19,6 +20,7 @@ from sonnx.operators.shared.special_values import (
     special_line,
     special_vector,
     spread,
+    told_apart,
 )
 from sonnx.operators.shared.trials import Clause, Trial
 from sonnx.operators.xla.collapse.meaning import meaning
@@ -60,6 +62,8 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
         operand = line if length % 2 else line.reshape(2, -1)
         run, text = tuple(range(operand.ndim)), f"In all {length} elements."
         yield _trial(f"length-{length}", operand, run, _RULES, text)
+    many = told_apart(dtype, THOUSANDS).reshape(1, THOUSANDS)
+    yield _trial("thousands", many, (0, 1), _RULES, "Thousands of elements.")
     most = spread(every, (2, *[1] * (MOST_AXES - 2), 3))
     shows = (f"{_DIMENSIONS}.D4", *_RULES)
     text = "As many dimensions as an array may have, before and after."

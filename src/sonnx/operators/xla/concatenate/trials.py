@@ -11,6 +11,7 @@ from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_shape
 from sonnx.operators.shared.special_values import (
     LENGTHS,
     NOTHING,
+    THOUSANDS,
     Shape,
     distinct_floats,
     everywhere,
@@ -19,6 +20,7 @@ from sonnx.operators.shared.special_values import (
     special_line,
     special_vector,
     spread,
+    told_apart,
 )
 from sonnx.operators.shared.trials import Clause, Trial
 from sonnx.operators.xla.concatenate.meaning import meaning
@@ -32,6 +34,15 @@ _ONE = (f"{_OPERANDS}.D1", *_RULES)
 _VECTORS = (f"{_OPERANDS}.D4", *_RULES)
 _RANDOM = 24
 _MOST_DRAWN = 4
+# Numbers of operands that are held in a list of some fixed length, or are not.
+_NUMBERS = {
+    "five": 5,
+    "eight": 8,
+    "twelve": 12,
+    "sixteen": 16,
+    "thirty-three": 33,
+    "a-hundred-and-thirty": 130,
+}
 # The shapes of the operands, the dimension, and what is at its edge.
 _SIZES: Mapping[str, tuple[Sequence[Shape], int, tuple[str, ...]]] = {
     "one-operand": ([(3, 2)], 0, _ONE),
@@ -54,6 +65,12 @@ _SIZES: Mapping[str, tuple[Sequence[Shape], int, tuple[str, ...]]] = {
     "empty-all": ([(2, 0), (2, 0), (2, 0)], 1, _RULES),
     "empty-elsewhere": ([(2, 0), (3, 0)], 0, _RULES),
     "seventeen-operands": ([(m % 3, 2) for m in range(17)], 0, _RULES),
+    **{
+        f"{word}-operands": ([(m % 3 + 1, 2) if m % 2 else (1, 2) for m in range(count)], 0, _RULES)
+        for word, count in _NUMBERS.items()
+    },
+    "third-of-seven-dimensions": ([(2, 1, 1, 2, 1, 2, 3), (2, 1, 4, 2, 1, 2, 3)], 2, _RULES),
+    "last-of-eight-dimensions": ([(1, 2, 1, 2, 1, 2, 1, 3), (1, 2, 1, 2, 1, 2, 1, 2)], 7, _RULES),
     "lengths-beside-vectors": ([(15,), (17,), (33,), (1,)], 0, _VECTORS),
 }
 _LARGE = (1009, 1000)
@@ -100,6 +117,8 @@ def _lengths(dtype: DType) -> Iterator[Trial]:
         arrays = np.split(special_line(dtype, length), [length - length // 3])
         held, text = (NOTHING, _FIRST)[number % 2], f"In all {length} elements."
         yield _trial(f"length-{length}", arrays, 0, _VECTORS, text, held)
+    arrays = np.split(told_apart(dtype, THOUSANDS), [THOUSANDS // 3, THOUSANDS // 2])
+    yield _trial("thousands", arrays, 0, _VECTORS, "Thousands of elements of three operands.")
 
 
 def _random(dtype: DType, random: np.random.Generator) -> Iterator[Trial]:

@@ -15,6 +15,7 @@ from sonnx.operators.shared.convolution_trials import (
     convolution_clauses,
     drawn_elements,
     drawn_slide,
+    long_sums,
     ordered_terms,
     random_axis,
     random_elements,
@@ -126,6 +127,27 @@ GEOMETRIES = (
         "everything-unlike",
         *((2, 3, 5, 6), (4, 3, 3, 2), ((1, -2), (-1, 4)), (2, 3), (2, 1), (1, 3)),
         shows=(*_PADDING, *_STRIDES, *_BASE, *_WINDOW),
+    ),
+    # Three and four dimensions, of which no two have an attribute in common.
+    _Geometry(
+        "three-unlike-dimensions",
+        *((1, 2, 4, 5, 4), (2, 2, 2, 3, 2), ((1, -1), (-1, 3), (2, 0)), (1, 3, 2), (3, 2, 1), (2, 1, 3)),
+        shows=(*_PADDING, *_STRIDES, *_BASE, *_WINDOW),
+    ),
+    _Geometry(
+        "four-unlike-dimensions",
+        *((1, 1, 3, 4, 5, 6), (2, 1, 2, 1, 2, 2), ((2, 0), (0, -1), (-2, 1), (1, 3))),
+        *((2, 1, 4, 3), (4, 3, 2, 1), (1, 2, 3, 4)),
+        shows=(*_PADDING, *_STRIDES, *_BASE, *_WINDOW),
+    ),
+    # Those that runtimes have quick ways for.
+    _Geometry("quick-batch-of-forty", (40, 9), (12, 9), shows=_rules("lhs.D2")),
+    _Geometry("quick-features-by-two", (1, 3, 7, 8), (16, 3, 3, 3), ((1, 1), (0, 1)), (2, 2), shows=_STRIDES),
+    _Geometry(
+        "quick-base-dilation",
+        *((2, 8, 3, 4), (8, 8, 3, 3), ((1, 2), (1, 2))),
+        base=(2, 2),
+        shows=_BASE,
     ),
     _Geometry("no-batch", (0, 2, 3), (2, 2, 2), shows=_EMPTY),
     _Geometry("no-input-features", (1, 0, 3), (2, 0, 2), shows=_EMPTY),
@@ -275,6 +297,8 @@ def value_trials(dtype: DType, make: Make) -> Iterator[Trial]:
     yield make("special-products", lhs, rhs, False, "Every special value times every other.")
     for each in sums(dtype):
         yield from _layouts(each, dtype, make)
+    for long in long_sums(dtype):
+        yield make(long.name, long.X, long.W, False, long.text)
     if dtype in FORMATS:
         first, second = (terms[np.newaxis] for terms in ordered_terms(dtype))
         text = "Features come before spatial dimensions, and these come in order."

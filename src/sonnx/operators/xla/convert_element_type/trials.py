@@ -18,9 +18,9 @@ from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS, nearest_bits
 from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_from, drawn_shape, simple_values
 from sonnx.operators.shared.special_values import (
-    LENGTHS,
     MANY,
     SHAPES,
+    THOUSANDS,
     everywhere,
     is_infinite,
     is_nan,
@@ -32,6 +32,7 @@ from sonnx.operators.shared.special_values import (
     special_block,
     special_vector,
     spread,
+    told_apart,
 )
 from sonnx.operators.shared.trials import Clause, Trial
 
@@ -49,9 +50,18 @@ _SOME_SHAPES = (
         "no-elements-in-the-middle",
         "one-element-of-three-axes",
         "six-axes",
+        "eight-axes",
     ),
 )
 _RANDOM = 4
+# Lengths of three kinds, one of each to every type: one element less than whole vectors, whole vectors, and a
+# rest behind more than a hundred elements.
+_LENGTHS = ((63, 95, 127, 255), (8, 32, 64, 128, 256), (137, 257, 300))
+# What all elements of a type are converted to: it has so few of them.
+_OF_ALL: Mapping[DType, tuple[DType, ...]] = {
+    DType.FLOAT16: (DType.FLOAT, DType.BFLOAT16, DType.INT16),
+    DType.BFLOAT16: (DType.FLOAT, DType.FLOAT16, DType.INT16),
+}
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
@@ -67,10 +77,7 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
         text = f"An operand of shape {shape.replace('-', ' ')}."
         yield _trial(f"{shape}-to-{name}", spread(every, SHAPES[shape]), target, text)
         yield from _random(dtype, target, random)
-    for number, length in enumerate(LENGTHS):
-        target = targets(dtype)[number % len(targets(dtype))]
-        name, text = f"length-{length}-to-{XLA_NAMES[target]}", f"An operand of {length} elements."
-        yield _trial(name, special_block(dtype, length), target, text)
+    yield from _lengths(dtype)
     for shape in _SOME_SHAPES:
         operand = spread(special_vector(dtype), SHAPES[shape], 1)
         text = f"An operand of shape {shape.replace('-', ' ')} to pred."
@@ -79,6 +86,22 @@ def trials(dtype: DType, seed: int) -> Iterator[Trial]:
         halves = np.random.default_rng(MANY).permutation(MANY).astype(np.float32) + np.float32(0.5)
         text = "A million floats, each half-way between other integers."
         yield _trial("million-to-s32", halves, DType.INT32, text)
+    for target in _OF_ALL.get(dtype, ()):
+        every = np.arange(1 << 16).astype(np.uint16).view(numpy_dtype(dtype))
+        text = f"All elements of {XLA_NAMES[dtype]} to {XLA_NAMES[target]}."
+        yield _trial(f"all-elements-to-{XLA_NAMES[target]}", every, target, text, "D-ALL-4")
+
+
+def _lengths(dtype: DType) -> Iterator[Trial]:
+    every = targets(dtype)
+    for lengths in _LENGTHS:
+        for number in range(max(len(lengths), len(every))):
+            length, target = lengths[number % len(lengths)], every[number % len(every)]
+            name, text = f"length-{length}-to-{XLA_NAMES[target]}", f"An operand of {length} elements."
+            yield _trial(name, special_block(dtype, length), target, text)
+    wide = DType.COMPLEX128 if dtype in PART else DType.DOUBLE
+    text = f"Thousands of elements to {XLA_NAMES[wide]}."
+    yield _trial("thousands", told_apart(dtype, THOUSANDS), wide, text)
 
 
 def _every(dtype: DType) -> Array:
@@ -164,11 +187,15 @@ def _edges(target: DType) -> set[Fraction]:
     if target in INTEGERS:
         info = np.iinfo(numpy_dtype(target))
         ends = {Fraction(end) for end in (info.min, info.max, info.max + 1, 2 * (info.max + 1))}
-        return {*ends, *(end + half for end in ends), half, Fraction(1), 3 * half, Fraction(300)}
+        # Beyond the middle of an unsigned type lies what a conversion to a signed one does not reach.
+        inside = {Fraction(quarters * (info.max + 1), 4) for quarters in (2, 3)}
+        return {*ends, *(end + half for end in ends), *inside, half, Fraction(1), 3 * half, Fraction(300)}
     form = FORMATS[target]
     unit = form.unit_roundoff
-    # 1 and 3 units above a power of two are ties: down and up to even.
-    ties = [(1 + times * unit) * Fraction(2) ** power for times in (1, 3) for power in (0, 7, 15, 30, 62)]
+    # 1 and 3 units above a power of two are ties: down and up to even. The last powers that integers reach,
+    # signed and unsigned, are among them.
+    powers = (0, 7, 15, 30, 31, 62, 63)
+    ties = [(1 + times * unit) * Fraction(2) ** power for times in (1, 3) for power in powers]
     largest_tie = form.largest + unit * Fraction(2) ** form.emax
     small = [times * form.smallest / 2 for times in (1, 2, 3, 5)]
     at_normal = [form.smallest_normal - times * form.smallest / 2 for times in (0, 1, 2)]
