@@ -85,6 +85,12 @@ def test_what_supports_nothing_ends_with_2() -> None:
         (("reference", "--report", "."), "is the current folder, or above it"),
         (("reference", "--report", "p\x1b[31mq/.."), "is the current folder, or above it"),
         (("reference", "--examples", "1", "--seconds", "1"), "--seconds and --examples both say"),
+        (("reference", "--seconds", "nan", *QUICK[:4]), "'--seconds': nan is no number of seconds"),
+        (("reference", "--seconds", "inf", *QUICK[:4]), "'--seconds': inf is no number of seconds"),
+        (("reference", "--timeout", "nan", *QUICK), "'--timeout': nan is no number of seconds"),
+        (("reference", "--timeout", "inf", *QUICK), "'--timeout': inf is no number of seconds"),
+        (("reference", "--memory", "nan", *QUICK), "'--memory': nan is no amount of memory"),
+        (("jax", "--option", "jit=maybe", *QUICK), "`jit` is true or false, not 'maybe'"),
         (("--command", "run {model}"), "a command line names a program, {model} and {outputs}"),
         (("--command", "no-such-program {model} {outputs}", *QUICK), "there is no program 'no-such-program'"),
         (("reference", "--dask", "tcp://127.0.0.1:1", *QUICK), "no Dask scheduler answers"),
@@ -303,4 +309,5 @@ def test_numbers_and_truth_values_are_told_as_such() -> None:
     assert told(["a=1", "b=-2", "c=true", "d=false", "e=none", "f=", "g=1.5", "h=x=y"]) == {
         **{"a": 1, "b": -2, "c": True, "d": False, "e": "none", "f": "", "g": "1.5", "h": "x=y"},
     }
+    assert told(["a=False", "b=TRUE"]) == {"a": False, "b": True}
     assert [type(value) for value in told(["a=1", "b=true"]).values()] == [int, bool]

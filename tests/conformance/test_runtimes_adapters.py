@@ -125,6 +125,7 @@ def test_options_reach_a_runtime(name: str, options: dict[str, Any], called: str
     [
         ("onnxruntime", {"level": "best"}, "`level` must be one of none, basic, extended, all"),
         ("onnxruntime", {"opset": 99}, "`opset`"),
+        ("jax", {"jit": "no"}, "`jit` is true or false, not 'no'"),
         ("emitted", {"kernels": "slow"}, "`kernels` must be one of plain, fast"),
         ("native", {"accumulate": "twice"}, "accumulate must be"),
     ],

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -153,6 +155,23 @@ def test_where_no_scheduler_answers_that_is_said(monkeypatch: pytest.MonkeyPatch
         over_dask("tcp://127.0.0.1:1")
     with pytest.raises(SpreadError, match="no Dask scheduler answers at nonsense:"):
         over_dask("nonsense://x")
+
+
+# How a client ends that was never connected shows when it is thrown away.
+NO_ADDRESSES = """
+import gc, pytest
+from sonnx.conformance.spreading import SpreadError, over_dask
+for address in ("foo://bar", "not an address", "tls://127.0.0.1:1"):
+    with pytest.raises(SpreadError, match="no Dask scheduler answers at"):
+        over_dask(address)
+    gc.collect()
+"""
+
+
+def test_what_is_no_address_leaves_nothing_that_complains() -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    done = subprocess.run([sys.executable, "-c", NO_ADDRESSES], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_cluster_without_workers_is_refused() -> None:

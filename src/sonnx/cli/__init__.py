@@ -131,6 +131,17 @@ def _bytes(ctx: click.Context, param: click.Parameter, value: float | None) -> i
     return None if value is None else int(value * 2**30)
 
 
+class _Seconds(click.FloatRange):
+    """A time that ends: NaN lies in every range, and infinity in one without an end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number of seconds."""
+        found: float = super().convert(value, param, ctx)
+        if not isfinite(found):
+            self.fail(f"{value} is no number of seconds", param, ctx)
+        return found
+
+
 # Sizes end below 2^31, which has ten digits.
 _LONGEST_SIZE = 10
 
@@ -353,14 +364,14 @@ def prove(names: tuple[str, ...], operators: bool, no_cache: bool, **options: An
     help="Sums in any order, inside the enclosure of the exact result, or with the bits of a mode.",
 )
 @click.option(
-    "--seconds", type=click.FloatRange(0), metavar="N", help="Search for so long, after the vectors."
+    "--seconds", type=_Seconds(0), metavar="N", help="Search for so long, after the vectors."
 )
 @click.option(
     "--examples", type=click.IntRange(0), metavar="N", help="Search so many cases per type instead (100)."
 )
 @_SEED
 @click.option(
-    "--timeout", type=click.FloatRange(0.01), default=20, show_default=True, help="Seconds for one answer."
+    "--timeout", type=_Seconds(0.01), default=20, show_default=True, help="Seconds for one answer."
 )
 @click.option(
     "--memory",

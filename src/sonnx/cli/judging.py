@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sonnx.cli.progress import bar, end_with_signals
+from sonnx.cli.progress import bar, ended_by_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, INTERRUPTED, UNREADABLE, fail, say
 from sonnx.conformance.cells import DEFAULT_EXAMPLES, Plan
 from sonnx.conformance.judge import Sums
@@ -50,7 +50,7 @@ class ConformanceOptions:
 
 
 def told(pairs: Sequence[str]) -> dict[str, Any]:
-    """The options of a runtime from `NAME=VALUE`: whole numbers, true and false, or text."""
+    """The options of a runtime from `NAME=VALUE`: whole numbers, true and false in any case, or text."""
     found: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -61,13 +61,13 @@ def told(pairs: Sequence[str]) -> dict[str, Any]:
         if name in found:
             raise ValueError(f"the option {name} is given twice")
         number = int(value) if _WHOLE.fullmatch(value) else value
-        found[name] = _TRUTHS.get(value, number)
+        found[name] = _TRUTHS.get(value.lower(), number)
     return found
 
 
+@ended_by_signals()
 def conformance_asked(options: ConformanceOptions) -> int:
     """Judge a runtime, print the summary and write the report."""
-    end_with_signals()
     if ":" in options.runtime and "" not in sys.path:
         sys.path.insert(0, str(Path.cwd()))  # where somebody who names a module of theirs has it
     try:

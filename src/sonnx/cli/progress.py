@@ -51,12 +51,28 @@ def bar(verb: str) -> Iterator[Advance]:
         yield advance
 
 
-def end_with_signals() -> None:
+class _EndedError(BaseException):
+    """Somebody ends this process. No SystemExit, which libraries take for a fault of what they call."""
+
+    def __init__(self, number: int) -> None:
+        """Keep the number of the signal."""
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
     """Unwind where this process is ended: whoever ends it means what it has started, and begun to write."""
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _ended)
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, _ended) for number in numbers}
+    try:
+        yield
+    except _EndedError as ended:
+        sys.exit(128 + ended.number)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _ended(number: int, _: FrameType | None) -> None:
-    sys.exit(128 + number)
+    raise _EndedError(number)
