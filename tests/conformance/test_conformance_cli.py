@@ -1,5 +1,6 @@
 """`sonnx conformance` as a user types it: exit codes, messages, reports, and interruptions."""
 
+import errno
 import io
 import json
 import os
@@ -59,6 +60,8 @@ def test_what_supports_nothing_ends_with_2() -> None:
         ((), "name one runtime, or a command line with --command"),
         (("jax", "--command", "run {model} {outputs}"), "name one runtime, or a command line with --command"),
         (("nobody",), "no runtime 'nobody'; there are onnxruntime, reference-evaluator"),
+        (("nobody",), "native, reference, emitted, and any backend"),
+        (("command",), 'use --command "PROGRAM {model} {inputs} {outputs}"'),
         (("ONNXRUNTIM",), "as module:attribute; did you mean onnxruntime?"),
         (("no_such_module:x", *QUICK), "no_such_module cannot be imported"),
         (("os:no_such_name", *QUICK), "os:no_such_name is not there"),
@@ -72,7 +75,7 @@ def test_what_supports_nothing_ends_with_2() -> None:
         (("onnxruntime", "--option", "level"), "--option: 'level' is not of the form NAME=VALUE"),
         (("onnxruntime", "--option", "a=1", "--option", "a=2"), "--option: the option a is given twice"),
         (("onnxruntime", "--option", "lewel=none", *QUICK), "the runtime onnxruntime has no option lewel"),
-        (("onnxruntime", "--option", "level=most", *QUICK), "`level` must be one of none, basic"),
+        (("onnxruntime", "--option", "level=most", *QUICK), "error: `level` must be one of none, basic"),
         (("onnxruntime", "--option", "memory=1", *QUICK), "--option: memory is none of a runtime's own"),
         (("onnxruntime", "--option", "runtime=x", *QUICK), "the runtime onnxruntime has no option runtime"),
         (("onnxruntime", "--option", "text=x", *QUICK), "the runtime onnxruntime has no option text"),
@@ -167,12 +170,27 @@ def test_a_report_cannot_go_where_a_file_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
-def test_a_report_that_cannot_be_written_is_named_as_it_was_given_and_nothing_is_lost() -> None:
-    result = called("reference", *QUICK, "--report", "/proc/x")
+def test_a_report_that_cannot_be_written_is_found_out_before_anything_is_asked() -> None:
+    result = called("nobody:asks", *QUICK, "--report", "/proc/x")
+    assert result.exit_code == 2
+    assert result.output.startswith("error: /proc/x: cannot be written: ")
+    assert result.output.count("\n") == 1
+
+
+def test_a_report_that_can_no_longer_be_written_is_named_as_it_was_given_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", ".0123.part")
+
+    monkeypatch.setattr("sonnx.cli.judging.write_report", full)
+    folder = tmp_path / "new" / "report"
+    result = called("reference", *QUICK, "--report", str(folder))
     assert result.exit_code == 2
     assert result.output.startswith("reference 0.1.0 conforms")
-    assert "error: /proc/x: cannot be written: " in result.output
+    assert f"error: {folder}: cannot be written: No space left on device" in result.output
     assert ".part" not in result.output
+    assert list(tmp_path.iterdir()) == []  # nor is there anything left of the try
 
 
 def test_a_command_shows_the_options_that_were_given_and_no_others() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.campaign_support import HERE as HERE_RUNTIMES
-from tests.conformance.spread_support import alive, always_lost, lost_once, refused, squared
+from tests.conformance.spread_support import alive, always_lost, lost_once, refused, squared, unavailable
 
 from sonnx.conformance.cells import Plan
 from sonnx.conformance.reporting.reports_json import report_json
@@ -73,6 +73,11 @@ def test_what_work_raises_is_raised_here(kind: str, cluster: Any) -> None:
 def test_what_work_raises_on_a_cluster_is_told_with_its_name(cluster: Any) -> None:
     with pytest.raises(SpreadError, match=r"ZeroDivisionError: no \d+; every worker needs"):
         list(over_dask(cluster.scheduler_address)(refused, NUMBERS))
+
+
+def test_what_cannot_be_had_on_a_cluster_is_told_to_be_there(cluster: Any) -> None:
+    with pytest.raises(UnavailableError, match=r"^on a worker of the cluster: bad cannot be imported$"):
+        list(over_dask(cluster.scheduler_address)(unavailable, NUMBERS))
 
 
 def test_whoever_takes_no_more_results_leaves_no_process(tmp_path: Path) -> None:

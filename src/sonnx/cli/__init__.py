@@ -401,6 +401,8 @@ def conformance(runtime: str | None, command: str | None, pairs: Sequence[str], 
 
     if (runtime is None) == (command is None):
         raise click.UsageError("name one runtime, or a command line with --command")
+    if runtime == "command":
+        raise click.UsageError('use --command "PROGRAM {model} {inputs} {outputs}"')
     if options["seconds"] is not None and options["examples"] is not None:
         raise click.UsageError("--seconds and --examples both say when the search ends; give one")
     try:

@@ -12,6 +12,7 @@ from typing import Any
 from sonnx.cli.progress import bar, ended_by_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, INTERRUPTED, UNREADABLE, fail, say
 from sonnx.conformance.cells import DEFAULT_EXAMPLES, Plan
+from sonnx.conformance.folders import require_writable
 from sonnx.conformance.judge import Sums
 from sonnx.conformance.reporting.folder import require_replaceable, write_report
 from sonnx.conformance.reporting.text import report_text
@@ -73,7 +74,7 @@ def conformance_asked(options: ConformanceOptions) -> int:
     try:
         chosen = units(options.operators, options.types)
         if options.report is not None:
-            require_replaceable(options.report)
+            _require_place(options.report)
         jobs = min(options.jobs or os.cpu_count() or 1, len(chosen))
         spread = over_dask(options.dask) if options.dask else over_processes(jobs)
         with _watched(len(chosen)) as (watch, tick):
@@ -86,6 +87,15 @@ def conformance_asked(options: ConformanceOptions) -> int:
     colours = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     say(report_text(report, colours=colours))
     return _code(report) if options.report is None else _written(options.report, report)
+
+
+def _require_place(folder: Path) -> None:
+    """Find out before a long campaign whether its report could be written; raises OSError, ValueError."""
+    target = require_replaceable(folder)
+    try:
+        require_writable(target)
+    except OSError as error:
+        raise ValueError(f"{folder}: cannot be written: {error.strerror}") from None
 
 
 def _written(folder: Path, report: Report) -> int:

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sonnx.conformance.campaign import Outcome, compared, key, outcome, outcomes, twin
@@ -65,7 +65,7 @@ class _Tally:
     others: defaultdict[Key, deque[Outcome]] = field(default_factory=lambda: defaultdict(_latest))
     unlike: defaultdict[Key, dict[object, Outcome]] = field(default_factory=lambda: defaultdict(dict))
     shown: Counter[Key] = field(default_factory=Counter)
-    refused: dict[str, tuple[str, Trial, int]] = field(default_factory=dict)
+    refused: dict[str, Stop] = field(default_factory=dict)
 
     @property
     def crashes(self) -> int:
@@ -94,10 +94,11 @@ class _Tally:
         self.refuse(found, found.trial.name)
 
     def refuse(self, found: Outcome, source: str) -> None:
-        """Count a case that is not supported, by what was said."""
+        """Count a case that is not supported, by what was said; the first words are kept."""
         if found.verdict == "unsupported":
-            first, trial, number = self.refused.get(found.said, (source, found.trial, 0))
-            self.refused[found.said] = first, trial, number + 1
+            new = Stop("unsupported", found.said, 0, source, found.trial)
+            first = self.refused.get(found.said_alike, new)
+            self.refused[found.said_alike] = replace(first, cases=first.cases + 1)
 
 
 def judged_cell(
@@ -140,7 +141,7 @@ def judged_cell(
         tuple(tally.cases),
         tuple(RuleVerdict(name, dict(counts)) for name, counts in sorted(tally.rules.items())),
         _departures(ask, tally),
-        (*_crashes(ask, tally), *_refusals(tally)),
+        (*_crashes(ask, tally), *tally.refused.values()),
         dict(tally.grades),
         cases,
         unasked,
@@ -264,10 +265,3 @@ def _crashes(ask: Callable[[Trial], Outcome], tally: _Tally) -> list[Stop]:
         number = tally.shown[each]
         stops.append(Stop("crashes", first.said, number, first.trial.name if number else "search", small))
     return stops
-
-
-def _refusals(tally: _Tally) -> list[Stop]:
-    return [
-        Stop("unsupported", said, number, source, trial)
-        for said, (source, trial, number) in tally.refused.items()
-    ]

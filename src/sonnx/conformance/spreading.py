@@ -154,8 +154,8 @@ def over_dask(address: str) -> Spread:
                     width * _AHEAD,
                     ordered,
                 )
-            except (UnavailableError, GeneratorExit, KeyboardInterrupt):
-                raise
+            except UnavailableError as error:
+                raise UnavailableError(f"on a worker of the cluster: {error}") from None
             except Exception as error:  # of whatever a worker lacks
                 raise SpreadError(
                     f"a worker of the cluster failed: {type(error).__name__}: {error}; every worker needs "
