@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,9 +21,13 @@ from rich.console import Console
 from tests.conformance.campaign_support import HERE
 
 from sonnx.cli import main
+from sonnx.cli.progress import seconds_left
+from sonnx.conformance.pacing import Pace, weight
 from sonnx.conformance.result import Cell
 from sonnx.conformance.running import Tick, Watch
 from sonnx.conformance.runtimes.question import NEWEST_OPSET, OLDEST_OPSET
+from sonnx.conformance.subjects import subject_named
+from sonnx.model.dtype import DType
 
 
 def called(*arguments: str) -> Result:
@@ -265,12 +270,12 @@ def test_whoever_ends_the_command_ends_its_runtimes(number: int, code: int) -> N
 
 def test_whoever_interrupts_has_what_was_found_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def impatient(_: int) -> Iterator[tuple[Watch, Tick]]:
+    def impatient(_: object) -> Iterator[tuple[Watch, Tick]]:
         def advance(done: int, total: int, cell: Cell) -> None:
             if done == 2:
                 raise KeyboardInterrupt
 
-        yield advance, lambda name, asked: None
+        yield advance, lambda unit, asked, expected: None
 
     monkeypatch.setattr("sonnx.cli.judging._watched", impatient)
     result = called("reference", "--operator", "expand", "--jobs", "1", "--examples", "0")
@@ -311,8 +316,82 @@ def test_a_terminal_sees_what_is_judged_and_how_much(monkeypatch: pytest.MonkeyP
     assert called("reference", *QUICK).exit_code == 0
     shown = stream.getvalue()
     assert "judging xla.collapse int8" in shown
+    assert "judging xla.collapse int8 done" in shown
     assert "cases/s" in shown
-    assert "1/1" in shown
+    assert re.search(r"(\d+) of \1 cases", shown)
+
+
+def moved(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[tuple[float, float, str, int, str]]:
+    """How the bar of a campaign moves."""
+    moves: list[tuple[float, float, str, int, str]] = []
+
+    @contextmanager
+    def noted(_: str) -> Iterator[Any]:
+        yield lambda *move: moves.append(move)
+
+    monkeypatch.setattr("sonnx.cli.judging.bar", noted)
+    assert called("reference", "--type", "int8", *arguments).exit_code == 0
+    return moves
+
+
+def test_the_bar_of_one_cell_moves_with_its_vectors_and_its_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    moves = moved(monkeypatch, "--operator", "xla.Collapse", "--examples", "20")
+    vectors = sum(1 for _ in subject_named("xla.collapse").trials(DType.INT8, 0))
+    *ticks, last = moves
+    assert [move[0] for move in ticks] == sorted(move[0] for move in ticks)
+    assert [move[4] for move in ticks[:vectors]] == [
+        f"{asked} of {vectors + 20} cases" for asked in range(1, vectors + 1)
+    ]
+    assert len(ticks) > vectors + 5  # the search draws some cases twice, and asks those once
+    assert all(0 < move[0] <= move[1] == 1 for move in moves)
+    assert last[:3] == (1, 1, "xla.collapse int8 done")
+
+
+def test_the_bar_of_many_cells_counts_those_that_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = ("--operator", "xla.Collapse", "--operator", "xla.Broadcast", "--examples", "0")
+    for jobs in ("1", "2"):
+        moves = moved(monkeypatch, *two, "--jobs", jobs)
+        done = [move for move in moves if move[2].endswith(" done")]
+        assert [move[4] for move in done] == [f"{number} of 2 operators and types" for number in (1, 2)]
+        assert [move[:2] for move in done] == [(1, 2), (2, 2)]
+        assert (len(moves) > 2) == (jobs == "1")
+
+
+def test_what_takes_longer_weighs_more() -> None:
+    assert weight("conv", DType.FLOAT) > weight("xla.conv", DType.INT32) == weight("clip", DType.FLOAT)
+
+
+def test_the_time_left_grows_while_nothing_is_done() -> None:
+    assert seconds_left(0, 10, 5) is None
+    assert seconds_left(1, None, 5) is None
+    assert seconds_left(2, 10, 5) == 20
+    assert seconds_left(2, 10, 10) == 40
+
+
+@pytest.mark.parametrize(
+    ("seconds", "times", "told"),
+    [
+        # Two vectors, then a search of three examples.
+        (None, (0, 1, 2, 3, 4, 5), [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]),
+        # Two vectors a second apart, then six seconds of searching at that pace.
+        (6, (0, 1, 2, 3, 4, 9), [(1, 8), (2, 8), (3, 9), (4, 9), (5, 5)]),
+    ],
+)
+def test_the_end_of_a_search_is_told_by_its_examples_or_by_its_pace(
+    seconds: float | None,
+    times: tuple[int, ...],
+    told: list[tuple[int, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("sonnx.conformance.pacing.monotonic", lambda: now)
+    found: list[tuple[int, int]] = []
+    pace = Pace(
+        lambda asked, expected: found.append((asked, expected)), 2, 3 if seconds is None else 99, seconds
+    )
+    for now in map(float, times[1:]):  # noqa: B007  read by the clock
+        pace.step()
+    assert found == told
 
 
 def test_the_command_line_knows_the_operator_sets() -> None:

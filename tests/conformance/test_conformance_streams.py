@@ -25,9 +25,7 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, timeout=300)
 
 
-@pytest.mark.parametrize(
-    ("closed", "jobs"), [("<&-", 1), ("2>&-", 1), ("<&- >&- 2>&-", 1), ("<&- 2>&-", 2)]
-)
+@pytest.mark.parametrize(("closed", "jobs"), [("<&-", 1), ("2>&-", 1), ("<&- >&- 2>&-", 1), ("<&- 2>&-", 2)])
 def test_a_standard_stream_that_is_closed_changes_no_verdict(closed: str, jobs: int) -> None:
     done = shell(f'"{sys.executable}" -m sonnx conformance reference {QUICK} --jobs {jobs} {closed}')
     assert done.returncode == 0, done.stdout

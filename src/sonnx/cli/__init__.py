@@ -363,16 +363,12 @@ def prove(names: tuple[str, ...], operators: bool, no_cache: bool, **options: An
     show_default=True,
     help="Sums in any order, inside the enclosure of the exact result, or with the bits of a mode.",
 )
-@click.option(
-    "--seconds", type=_Seconds(0), metavar="N", help="Search for so long, after the vectors."
-)
+@click.option("--seconds", type=_Seconds(0), metavar="N", help="Search for so long, after the vectors.")
 @click.option(
     "--examples", type=click.IntRange(0), metavar="N", help="Search so many cases per type instead (100)."
 )
 @_SEED
-@click.option(
-    "--timeout", type=_Seconds(0.01), default=20, show_default=True, help="Seconds for one answer."
-)
+@click.option("--timeout", type=_Seconds(0.01), default=20, show_default=True, help="Seconds for one answer.")
 @click.option(
     "--memory",
     type=float,

@@ -14,13 +14,14 @@ from sonnx.cli.terminal import CONFORMS, FINDINGS, INTERRUPTED, UNREADABLE, fail
 from sonnx.conformance.cells import DEFAULT_EXAMPLES, Plan
 from sonnx.conformance.folders import require_writable
 from sonnx.conformance.judge import Sums
+from sonnx.conformance.pacing import weight
 from sonnx.conformance.reporting.folder import require_replaceable, write_report
 from sonnx.conformance.reporting.text import report_text
 from sonnx.conformance.result import Cell, Report
 from sonnx.conformance.running import Tick, Watch, judged
 from sonnx.conformance.runtimes.runtime import UnavailableError
 from sonnx.conformance.spreading import Spread, SpreadError, over_dask, over_processes
-from sonnx.conformance.subjects import units
+from sonnx.conformance.subjects import Unit, units
 from sonnx.report.text import printable
 
 # With a time limit, the search ends by that alone.
@@ -77,7 +78,7 @@ def conformance_asked(options: ConformanceOptions) -> int:
             _require_place(options.report)
         jobs = min(options.jobs or os.cpu_count() or 1, len(chosen))
         spread = over_dask(options.dask) if options.dask else over_processes(jobs)
-        with _watched(len(chosen)) as (watch, tick):
+        with _watched(chosen) as (watch, tick):
             report = judged(_plan(options, len(chosen), spread), chosen, spread, watch, tick)
     except (UnavailableError, SpreadError, ValueError) as error:
         return fail(str(error))
@@ -139,17 +140,25 @@ def _plan(options: ConformanceOptions, number: int, spread: Spread) -> Plan:
 
 
 @contextmanager
-def _watched(number: int) -> Iterator[tuple[Watch, Tick]]:
-    """A bar that moves with every operator and type; what is judged in this process tells its cases too."""
+def _watched(chosen: Sequence[Unit]) -> Iterator[tuple[Watch, Tick]]:
+    """A bar that moves with every operator and type, by its weight; with those of this process by case."""
+    total = sum(weight(*unit) for unit in chosen)
     with bar("judging") as advance:
-        done = cases = 0
+        done = cases = cells = 0
+
+        def count(asked: int, expected: int) -> str:
+            if len(chosen) == 1:
+                return f"{asked:,} of {expected:,} cases"
+            return f"{cells} of {len(chosen)} operators and types"
 
         def watch(now: int, _: int, cell: Cell) -> None:
-            nonlocal done, cases
-            done, cases = now, cases + len(cell.cases) + cell.searched
-            advance(done, number, f"{cell.operator} {cell.dtype}", cases)
+            nonlocal done, cases, cells
+            asked = len(cell.cases) + cell.searched
+            done, cases, cells = done + weight(cell.operator, cell.dtype), cases + asked, now
+            advance(done, total, f"{cell.operator} {cell.dtype} done", cases, count(asked, asked))
 
-        def tick(name: str, asked: int) -> None:
-            advance(done, number, f"{name}, {asked} vectors", cases + asked)
+        def tick(unit: Unit, asked: int, expected: int) -> None:
+            part = weight(*unit) * asked / expected
+            advance(done + part, total, " ".join(map(str, unit)), cases + asked, count(asked, expected))
 
         yield watch, tick

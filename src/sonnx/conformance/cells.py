@@ -8,6 +8,7 @@ from typing import Any
 from sonnx.conformance.campaign import Outcome, compared, key, outcome, outcomes, twin
 from sonnx.conformance.causes import causes, plainer
 from sonnx.conformance.judge import Sums
+from sonnx.conformance.pacing import Pace, Told
 from sonnx.conformance.reduction import form_of, reduced
 from sonnx.conformance.result import CaseVerdict, Cell, Departure, Key, RuleVerdict, Stop, Verdict
 from sonnx.conformance.runtimes.child import DEFAULT_MEMORY, DEFAULT_SECONDS, Child
@@ -101,22 +102,21 @@ class _Tally:
             self.refused[found.said_alike] = replace(first, cases=first.cases + 1)
 
 
-def judged_cell(
-    child: Child, plan: Plan, operator: str, dtype: DType, tick: Callable[[int], None] | None = None
-) -> Cell:
+def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType, told: Told | None = None) -> Cell:
     """Judge one operator, by its identifier, on one type.
 
-    The same plan gives the same cell, unless `seconds` ends the search or the runtime has moods. `tick` is
-    told how many vectors have been asked. Raises UnavailableError where the runtime, or what searches, cannot
-    be had.
+    The same plan gives the same cell, unless `seconds` ends the search or the runtime has moods. `told` hears
+    how many cases have been asked, and of how many. Raises UnavailableError where the runtime, or what
+    searches, cannot be had.
     """
     subject = subject_named(operator)
     tally, unasked, cases = _Tally(), 0, 0
+    pace = None if told is None else _pace(told, plan, subject, dtype)
     trials = subject.trials(dtype, plan.seed)
     for found in outcomes(child, subject, dtype, trials, plan.sums, plan.timeout):
         tally.add(found)
-        if tick is not None:
-            tick(len(tally.cases))
+        if pace is not None:
+            pace.step()
         if tally.crashes == _MOST_CRASHES:
             unasked = sum(1 for _ in subject.trials(dtype, plan.seed)) - len(tally.cases)
             break
@@ -125,7 +125,7 @@ def judged_cell(
         more = searched(
             subject,
             dtype,
-            _counted(ask, tally),
+            _counted(ask, tally, pace),
             tally.firsts.keys(),
             examples=plan.examples,
             seed=plan.seed,
@@ -165,12 +165,19 @@ def _asking(child: Child, plan: Plan, subject: Subject, dtype: DType) -> Callabl
     return ask
 
 
-def _counted(ask: Callable[[Trial], Outcome], tally: _Tally) -> Callable[[Trial], Outcome]:
+def _pace(told: Told, plan: Plan, subject: Subject, dtype: DType) -> Pace:
+    vectors = sum(1 for _ in subject.trials(dtype, plan.seed))
+    return Pace(told, vectors, plan.examples, plan.seconds)
+
+
+def _counted(ask: Callable[[Trial], Outcome], tally: _Tally, pace: Pace | None) -> Callable[[Trial], Outcome]:
     """Asks for the search, whose refusals are counted too."""
 
     def counted(trial: Trial) -> Outcome:
         found = ask(trial)
         tally.refuse(found, "search")
+        if pace is not None:
+            pace.step()
         return found
 
     return counted
