@@ -3,13 +3,14 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import TIMEOUT_MAX, Event, Lock, Timer
+from threading import TIMEOUT_MAX, Event, Lock, Timer, current_thread, main_thread
 from typing import IO
 
 Process = subprocess.Popen[bytes]
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class StoppedError(Exception):
@@ -74,6 +75,32 @@ class Group:
             yield
         finally:
             self._stopping = False
+
+
+@contextmanager
+def signals_heard_by(hear: Callable[[int], None]) -> Iterator[None]:
+    """Signals that would end this process are told to `hear` instead, and obeyed when the block has ended.
+
+    Other threads hear no signals. Who has no handler ends at once, and nobody is left to complain to.
+    """
+    heard: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        heard.append(number)
+        hear(number)
+
+    mine = current_thread() is main_thread()
+    handlers = {number: signal.getsignal(number) for number in (_SIGNALS if mine else ())}
+    kept = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in kept:
+        signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+        for number in heard:
+            kept[signal.Signals(number)](number, None)
 
 
 def stop(process: Process) -> None:

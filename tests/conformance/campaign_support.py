@@ -124,6 +124,17 @@ class KnowsNothing(Reference):
         raise NotImplementedError("no \x1b[31msuch thing")
 
 
+class Counts(KnowsNothing):
+    """Refuses everything, and counts how often."""
+
+    name = "counts"
+    _asked = 0
+
+    def run(self, question: Question) -> Sequence[Any]:
+        self._asked += 1
+        raise NotImplementedError(f"no {self._asked} of 0x{self._asked:x}")
+
+
 class Moody(Reference):
     """Every third answer is wrong, whatever was asked."""
 

@@ -104,11 +104,22 @@ class CannotBeMade:
     def __init__(self, way: str = "raise") -> None:
         if way == "raise":
             raise KeyError("no such thing")
+        if way == "unprintable":
+            raise UnprintableError
         if way == "hang":
             time.sleep(1000)
         sys.stderr.write("a last word\n")
         sys.stderr.flush()
         os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class OnlyRuns:
+    """Almost a runtime."""
+
+    version = "1"
+
+    def run(self, question: Question) -> Sequence[Any]:
+        return []
 
 
 class UnprintableError(Exception):
@@ -128,6 +139,13 @@ class FakeBackend:
     def run(self, inputs: Any) -> tuple[Any, ...]:
         assert type(inputs) is list
         return (inputs[0] + inputs[2],)
+
+
+class BareBackend(FakeBackend):
+    """Gives its output itself."""
+
+    def run(self, inputs: Any) -> Any:
+        return inputs[0]
 
 
 def _raise(error: BaseException) -> Any:
@@ -300,6 +318,12 @@ DEEDS: dict[str, Callable[[], Any]] = {
     "a list": lambda: [[1.0, 2.0]],
     "float8": lambda: [np.zeros(3, ml_dtypes.float8_e4m3fn)],
     "nothing at all": lambda: None,
+    "a bare array": lambda: np.zeros(300, F),
+    "a bare number": lambda: F(1),
+    "text": lambda: "text",
+    "outputs by name": lambda: {"y": np.array(1, F)},
+    "a generator": lambda: (np.array(1, F) for _ in range(1)),
+    "a tuple": lambda: (np.array(1, F),),
     "fork and come back": _fork_and_come_back,
     "fork and look": _fork_and_look,
     "fork and reopen": _fork_and_reopen,

@@ -4,6 +4,8 @@ import os
 import signal
 from pathlib import Path
 
+from sonnx.conformance.runtimes.runtime import UnavailableError
+
 
 def squared(number: int) -> int:
     return number * number
@@ -31,3 +33,7 @@ def alive(number: int, folder: str) -> int:
     (Path(folder) / f"{number}.pid").write_text(str(os.getpid()))
     signal.pause()
     return number
+
+
+def unavailable(number: int) -> int:
+    raise UnavailableError("bad cannot be imported")

@@ -112,6 +112,13 @@ def test_refusals_are_grouped_by_what_was_said() -> None:
     assert stop.said == r"refused: NotImplementedError: no \x1b[31msuch thing"
 
 
+def test_refusals_that_differ_in_numbers_alone_are_one() -> None:
+    found = cell("Counts", "xla.broadcast", DType.BOOL)
+    (stop,) = found.stops
+    assert (stop.cases, stop.source) == (len(found.cases), found.cases[0].name)
+    assert stop.said == found.cases[0].about == "refused: NotImplementedError: no 1 of 0x1"
+
+
 def test_a_runtime_with_moods_departs_and_ends_nothing() -> None:
     found = cell("Moody", "xla.collapse", DType.INT8)
     assert found.verdict == "departs"

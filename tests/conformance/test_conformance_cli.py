@@ -1,8 +1,10 @@
 """`sonnx conformance` as a user types it: exit codes, messages, reports, and interruptions."""
 
+import errno
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,9 +21,13 @@ from rich.console import Console
 from tests.conformance.campaign_support import HERE
 
 from sonnx.cli import main
+from sonnx.cli.progress import seconds_left
+from sonnx.conformance.pacing import Pace, weight
 from sonnx.conformance.result import Cell
 from sonnx.conformance.running import Tick, Watch
 from sonnx.conformance.runtimes.question import NEWEST_OPSET, OLDEST_OPSET
+from sonnx.conformance.subjects import subject_named
+from sonnx.model.dtype import DType
 
 
 def called(*arguments: str) -> Result:
@@ -59,6 +65,8 @@ def test_what_supports_nothing_ends_with_2() -> None:
         ((), "name one runtime, or a command line with --command"),
         (("jax", "--command", "run {model} {outputs}"), "name one runtime, or a command line with --command"),
         (("nobody",), "no runtime 'nobody'; there are onnxruntime, reference-evaluator"),
+        (("nobody",), "native, reference, emitted, and any backend"),
+        (("command",), 'use --command "PROGRAM {model} {inputs} {outputs}"'),
         (("ONNXRUNTIM",), "as module:attribute; did you mean onnxruntime?"),
         (("no_such_module:x", *QUICK), "no_such_module cannot be imported"),
         (("os:no_such_name", *QUICK), "os:no_such_name is not there"),
@@ -72,7 +80,7 @@ def test_what_supports_nothing_ends_with_2() -> None:
         (("onnxruntime", "--option", "level"), "--option: 'level' is not of the form NAME=VALUE"),
         (("onnxruntime", "--option", "a=1", "--option", "a=2"), "--option: the option a is given twice"),
         (("onnxruntime", "--option", "lewel=none", *QUICK), "the runtime onnxruntime has no option lewel"),
-        (("onnxruntime", "--option", "level=most", *QUICK), "`level` must be one of none, basic"),
+        (("onnxruntime", "--option", "level=most", *QUICK), "error: `level` must be one of none, basic"),
         (("onnxruntime", "--option", "memory=1", *QUICK), "--option: memory is none of a runtime's own"),
         (("onnxruntime", "--option", "runtime=x", *QUICK), "the runtime onnxruntime has no option runtime"),
         (("onnxruntime", "--option", "text=x", *QUICK), "the runtime onnxruntime has no option text"),
@@ -85,6 +93,12 @@ def test_what_supports_nothing_ends_with_2() -> None:
         (("reference", "--report", "."), "is the current folder, or above it"),
         (("reference", "--report", "p\x1b[31mq/.."), "is the current folder, or above it"),
         (("reference", "--examples", "1", "--seconds", "1"), "--seconds and --examples both say"),
+        (("reference", "--seconds", "nan", *QUICK[:4]), "'--seconds': nan is no number of seconds"),
+        (("reference", "--seconds", "inf", *QUICK[:4]), "'--seconds': inf is no number of seconds"),
+        (("reference", "--timeout", "nan", *QUICK), "'--timeout': nan is no number of seconds"),
+        (("reference", "--timeout", "inf", *QUICK), "'--timeout': inf is no number of seconds"),
+        (("reference", "--memory", "nan", *QUICK), "'--memory': nan is no amount of memory"),
+        (("jax", "--option", "jit=maybe", *QUICK), "`jit` is true or false, not 'maybe'"),
         (("--command", "run {model}"), "a command line names a program, {model} and {outputs}"),
         (("--command", "no-such-program {model} {outputs}", *QUICK), "there is no program 'no-such-program'"),
         (("reference", "--dask", "tcp://127.0.0.1:1", *QUICK), "no Dask scheduler answers"),
@@ -161,12 +175,27 @@ def test_a_report_cannot_go_where_a_file_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
-def test_a_report_that_cannot_be_written_is_named_as_it_was_given_and_nothing_is_lost() -> None:
-    result = called("reference", *QUICK, "--report", "/proc/x")
+def test_a_report_that_cannot_be_written_is_found_out_before_anything_is_asked() -> None:
+    result = called("nobody:asks", *QUICK, "--report", "/proc/x")
+    assert result.exit_code == 2
+    assert result.output.startswith("error: /proc/x: cannot be written: ")
+    assert result.output.count("\n") == 1
+
+
+def test_a_report_that_can_no_longer_be_written_is_named_as_it_was_given_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", ".0123.part")
+
+    monkeypatch.setattr("sonnx.cli.judging.write_report", full)
+    folder = tmp_path / "new" / "report"
+    result = called("reference", *QUICK, "--report", str(folder))
     assert result.exit_code == 2
     assert result.output.startswith("reference 0.1.0 conforms")
-    assert "error: /proc/x: cannot be written: " in result.output
+    assert f"error: {folder}: cannot be written: No space left on device" in result.output
     assert ".part" not in result.output
+    assert list(tmp_path.iterdir()) == []  # nor is there anything left of the try
 
 
 def test_a_command_shows_the_options_that_were_given_and_no_others() -> None:
@@ -241,12 +270,12 @@ def test_whoever_ends_the_command_ends_its_runtimes(number: int, code: int) -> N
 
 def test_whoever_interrupts_has_what_was_found_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def impatient(_: int) -> Iterator[tuple[Watch, Tick]]:
+    def impatient(_: object) -> Iterator[tuple[Watch, Tick]]:
         def advance(done: int, total: int, cell: Cell) -> None:
             if done == 2:
                 raise KeyboardInterrupt
 
-        yield advance, lambda name, asked: None
+        yield advance, lambda unit, asked, expected: None
 
     monkeypatch.setattr("sonnx.cli.judging._watched", impatient)
     result = called("reference", "--operator", "expand", "--jobs", "1", "--examples", "0")
@@ -287,8 +316,82 @@ def test_a_terminal_sees_what_is_judged_and_how_much(monkeypatch: pytest.MonkeyP
     assert called("reference", *QUICK).exit_code == 0
     shown = stream.getvalue()
     assert "judging xla.collapse int8" in shown
+    assert "judging xla.collapse int8 done" in shown
     assert "cases/s" in shown
-    assert "1/1" in shown
+    assert re.search(r"(\d+) of \1 cases", shown)
+
+
+def moved(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[tuple[float, float, str, int, str]]:
+    """How the bar of a campaign moves."""
+    moves: list[tuple[float, float, str, int, str]] = []
+
+    @contextmanager
+    def noted(_: str) -> Iterator[Any]:
+        yield lambda *move: moves.append(move)
+
+    monkeypatch.setattr("sonnx.cli.judging.bar", noted)
+    assert called("reference", "--type", "int8", *arguments).exit_code == 0
+    return moves
+
+
+def test_the_bar_of_one_cell_moves_with_its_vectors_and_its_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    moves = moved(monkeypatch, "--operator", "xla.Collapse", "--examples", "20")
+    vectors = sum(1 for _ in subject_named("xla.collapse").trials(DType.INT8, 0))
+    *ticks, last = moves
+    assert [move[0] for move in ticks] == sorted(move[0] for move in ticks)
+    assert [move[4] for move in ticks[:vectors]] == [
+        f"{asked} of {vectors + 20} cases" for asked in range(1, vectors + 1)
+    ]
+    assert len(ticks) > vectors + 5  # the search draws some cases twice, and asks those once
+    assert all(0 < move[0] <= move[1] == 1 for move in moves)
+    assert last[:3] == (1, 1, "xla.collapse int8 done")
+
+
+def test_the_bar_of_many_cells_counts_those_that_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = ("--operator", "xla.Collapse", "--operator", "xla.Broadcast", "--examples", "0")
+    for jobs in ("1", "2"):
+        moves = moved(monkeypatch, *two, "--jobs", jobs)
+        done = [move for move in moves if move[2].endswith(" done")]
+        assert [move[4] for move in done] == [f"{number} of 2 operators and types" for number in (1, 2)]
+        assert [move[:2] for move in done] == [(1, 2), (2, 2)]
+        assert (len(moves) > 2) == (jobs == "1")
+
+
+def test_what_takes_longer_weighs_more() -> None:
+    assert weight("conv", DType.FLOAT) > weight("xla.conv", DType.INT32) == weight("clip", DType.FLOAT)
+
+
+def test_the_time_left_grows_while_nothing_is_done() -> None:
+    assert seconds_left(0, 10, 5) is None
+    assert seconds_left(1, None, 5) is None
+    assert seconds_left(2, 10, 5) == 20
+    assert seconds_left(2, 10, 10) == 40
+
+
+@pytest.mark.parametrize(
+    ("seconds", "times", "told"),
+    [
+        # Two vectors, then a search of three examples.
+        (None, (0, 1, 2, 3, 4, 5), [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]),
+        # Two vectors a second apart, then six seconds of searching at that pace.
+        (6, (0, 1, 2, 3, 4, 9), [(1, 8), (2, 8), (3, 9), (4, 9), (5, 5)]),
+    ],
+)
+def test_the_end_of_a_search_is_told_by_its_examples_or_by_its_pace(
+    seconds: float | None,
+    times: tuple[int, ...],
+    told: list[tuple[int, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("sonnx.conformance.pacing.monotonic", lambda: now)
+    found: list[tuple[int, int]] = []
+    pace = Pace(
+        lambda asked, expected: found.append((asked, expected)), 2, 3 if seconds is None else 99, seconds
+    )
+    for now in map(float, times[1:]):  # noqa: B007  read by the clock
+        pace.step()
+    assert found == told
 
 
 def test_the_command_line_knows_the_operator_sets() -> None:
@@ -303,4 +406,5 @@ def test_numbers_and_truth_values_are_told_as_such() -> None:
     assert told(["a=1", "b=-2", "c=true", "d=false", "e=none", "f=", "g=1.5", "h=x=y"]) == {
         **{"a": 1, "b": -2, "c": True, "d": False, "e": "none", "f": "", "g": "1.5", "h": "x=y"},
     }
+    assert told(["a=False", "b=TRUE"]) == {"a": False, "b": True}
     assert [type(value) for value in told(["a=1", "b=true"]).values()] == [int, bool]

@@ -33,6 +33,7 @@ from sonnx.conformance.runtimes.runtime import (
     needed,
     version_of,
 )
+from sonnx.conformance.runtimes.worker import answer_to
 
 BF = ml_dtypes.bfloat16
 PACKAGES = {"onnxruntime": "onnxruntime", "jax": "jax", "emx": "emx_onnx_cgen"}
@@ -125,6 +126,7 @@ def test_options_reach_a_runtime(name: str, options: dict[str, Any], called: str
     [
         ("onnxruntime", {"level": "best"}, "`level` must be one of none, basic, extended, all"),
         ("onnxruntime", {"opset": 99}, "`opset`"),
+        ("jax", {"jit": "no"}, "`jit` is true or false, not 'no'"),
         ("emitted", {"kernels": "slow"}, "`kernels` must be one of plain, fast"),
         ("native", {"accumulate": "twice"}, "accumulate must be"),
     ],
@@ -347,6 +349,34 @@ def test_what_is_no_runtime_is_refused() -> None:
     assert named(f"{support}:EVIL_MADE")().version == "6.6"
 
 
+@pytest.mark.parametrize(
+    ("runtime", "message"),
+    [
+        (
+            "tests.conformance.runtimes_support:OnlyRuns",
+            "is no runtime yet: it has `run`, and lacks `supports`, `name`",
+        ),
+        ("onnx.reference:ReferenceEvaluator", "cannot be made without `proto`; what is not a backend"),
+        ("sonnx.backend:prepare", "cannot be made without `model`; what is not a backend"),
+    ],
+)
+def test_what_is_almost_a_runtime_is_told_what_it_lacks(runtime: str, message: str) -> None:
+    with pytest.raises(UnavailableError, match=f"^{runtime} {message}"):
+        named(runtime)()
+
+
+def test_a_module_that_raises_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "booming.py").write_text("raise RuntimeError('boom')", encoding="ascii")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UnavailableError, match=r"^booming cannot be imported: RuntimeError: boom$"):
+        named("booming:Runtime")()
+
+
+def test_the_array_of_a_backend_is_not_taken_for_its_rows() -> None:
+    answer = answer_to(named("tests.conformance.runtimes_support:BareBackend")(), clip_question(1, 2))
+    assert [str(output) for output in answer.outputs] == ["array, where a list is wanted"]
+
+
 def test_what_was_made_is_kept_for_questions_of_the_same_structure() -> None:
     calls: list[Question] = []
     kept = Kept(lambda asked: calls.append(asked) or len(calls), most=2)  # type: ignore[func-returns-value]  # always None
@@ -438,8 +468,50 @@ def test_what_a_program_has_written_is_read_with_care(tmp_path: Path) -> None:
     first.unlink()
     assert list(read_outputs(tmp_path)) == []
     os.mkfifo(first)
-    with pytest.raises(OSError, match="not a plain file"):
-        list(read_outputs(tmp_path))
+    assert unreadable(tmp_path) == "file that cannot be read: it is not a plain file"
+    first.unlink()
+    first.mkdir()
+    assert unreadable(tmp_path) == "file that cannot be read: Is a directory"
+    first.rmdir()
+    first.symlink_to(tmp_path / "nowhere")
+    assert unreadable(tmp_path) == "file that cannot be read: No such file or directory"
+    first.unlink()
+    with first.open("wb") as file:
+        file.truncate(2**30)
+    assert unreadable(tmp_path) == "file that cannot be read: it has 1,073,741,824 bytes"
+
+
+def unreadable(folder: Path) -> str | None:
+    found, *_ = read_outputs(folder)
+    assert isinstance(found, TensorType)
+    return found.foreign
+
+
+SAYING = """
+import sys, tempfile
+model, inputs, outputs = sys.argv[1:]
+sys.exit(f"{model} {inputs}/input_0.pb {outputs} {outputs[:-4]} {tempfile.gettempdir()}")
+"""
+
+
+def test_what_a_program_says_has_no_names_of_chance(tmp_path: Path) -> None:
+    script = tmp_path / "saying.py"
+    script.write_text(SAYING, encoding="ascii")
+    with Child("command", line=f"{sys.executable} {script} {{model}} {{inputs}} {{outputs}}") as child:
+        answer = child.ask(clip_question(), 60)
+    places = "{model} {inputs}/input_0.pb {outputs} {folder} {temporary}"
+    assert answer.text == f"refused: RuntimeError: exit code 1: {places}"
+
+
+def test_the_script_of_a_program_stands_behind_its_options(tmp_path: Path) -> None:
+    script = tmp_path / "prog.py"
+    script.write_text("", encoding="ascii")
+    runtimes = [
+        named("command", line=f"{sys.executable} {options} {script} {{model}} {{outputs}}")()
+        for options in ("", "-S -E")
+    ]
+    assert [runtime.name for runtime in runtimes] == [f"{Path(sys.executable).name} prog.py"] * 2
+    assert len({runtime.version for runtime in runtimes}) == 1
 
 
 def test_a_program_in_a_child_crashes_alone(script: str) -> None:

@@ -26,7 +26,7 @@ from tests.conformance.runtimes_support import (
 )
 
 from sonnx import TensorType, same_bits
-from sonnx.conformance.runtimes.answer import Answer
+from sonnx.conformance.runtimes.answer import Answer, seconds_text
 from sonnx.conformance.runtimes.child import Child
 from sonnx.conformance.runtimes.question import Question
 from sonnx.conformance.runtimes.runtime import UnavailableError
@@ -116,7 +116,13 @@ HARMLESS: dict[str, tuple[str, list[str]]] = {
     "objects": ("outputs", ["NumPy object[2]"]),
     "a list": ("outputs", ["Python list"]),
     "float8": ("outputs", ["NumPy float8_e4m3fn[3]"]),
-    "nothing at all": ("outputs", ["absent"]),
+    "nothing at all": ("outputs", ["nothing, where a list is wanted"]),
+    "a bare array": ("outputs", ["array, where a list is wanted"]),
+    "a bare number": ("outputs", ["array, where a list is wanted"]),
+    "text": ("outputs", ["Python str, where a list is wanted"]),
+    "outputs by name": ("outputs", ["Python dict, where a list is wanted"]),
+    "a generator": ("outputs", ["Python generator, where a list is wanted"]),
+    "a tuple": ("outputs", ["float[]"]),
     "raise what cannot be printed": ("refused", []),
 }
 
@@ -265,7 +271,9 @@ def test_the_temporary_files_of_a_child_are_removed() -> None:
 @pytest.mark.parametrize(
     ("runtime", "options", "message"),
     [
-        (f"{SUPPORT}:CannotBeMade", {}, "KeyError: 'no such thing'"),
+        (f"{SUPPORT}:CannotBeMade", {}, f"{SUPPORT}:CannotBeMade cannot be made: KeyError: 'no such thing'"),
+        ("reference", {"accumulate": "twice"}, "^accumulate must be"),
+        (f"{SUPPORT}:CannotBeMade", {"way": "unprintable"}, "CannotBeMade cannot be made: UnprintableError$"),
         (f"{SUPPORT}:CannotBeMade", {"way": "die"}, r"ended while it started, with signal 11.*a last word"),
         (f"{SUPPORT}:CannotBeMade", {"way": "hang"}, r"did not start within 0\.5 seconds"),
         ("no_such_module:runtime", {}, "no_such_module cannot be imported"),
@@ -280,6 +288,11 @@ def test_a_runtime_that_cannot_be_had_is_an_error(
         pytest.raises(UnavailableError, match=message),
     ):
         own.ask(clip_question())
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(1, "1 second"), (0.5, "0.5 seconds"), (20.0, "20 seconds")])
+def test_one_second_is_one(seconds: float, words: str) -> None:
+    assert seconds_text(seconds) == words
 
 
 def test_options_that_cannot_be_sent_are_refused() -> None:

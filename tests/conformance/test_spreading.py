@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.campaign_support import HERE as HERE_RUNTIMES
-from tests.conformance.spread_support import alive, always_lost, lost_once, refused, squared
+from tests.conformance.spread_support import alive, always_lost, lost_once, refused, squared, unavailable
 
 from sonnx.conformance.cells import Plan
 from sonnx.conformance.reporting.reports_json import report_json
@@ -71,6 +73,11 @@ def test_what_work_raises_is_raised_here(kind: str, cluster: Any) -> None:
 def test_what_work_raises_on_a_cluster_is_told_with_its_name(cluster: Any) -> None:
     with pytest.raises(SpreadError, match=r"ZeroDivisionError: no \d+; every worker needs"):
         list(over_dask(cluster.scheduler_address)(refused, NUMBERS))
+
+
+def test_what_cannot_be_had_on_a_cluster_is_told_to_be_there(cluster: Any) -> None:
+    with pytest.raises(UnavailableError, match=r"^on a worker of the cluster: bad cannot be imported$"):
+        list(over_dask(cluster.scheduler_address)(unavailable, NUMBERS))
 
 
 def test_whoever_takes_no_more_results_leaves_no_process(tmp_path: Path) -> None:
@@ -153,6 +160,23 @@ def test_where_no_scheduler_answers_that_is_said(monkeypatch: pytest.MonkeyPatch
         over_dask("tcp://127.0.0.1:1")
     with pytest.raises(SpreadError, match="no Dask scheduler answers at nonsense:"):
         over_dask("nonsense://x")
+
+
+# How a client ends that was never connected shows when it is thrown away.
+NO_ADDRESSES = """
+import gc, pytest
+from sonnx.conformance.spreading import SpreadError, over_dask
+for address in ("foo://bar", "not an address", "tls://127.0.0.1:1"):
+    with pytest.raises(SpreadError, match="no Dask scheduler answers at"):
+        over_dask(address)
+    gc.collect()
+"""
+
+
+def test_what_is_no_address_leaves_nothing_that_complains() -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    done = subprocess.run([sys.executable, "-c", NO_ADDRESSES], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_cluster_without_workers_is_refused() -> None:

@@ -131,6 +131,17 @@ def _bytes(ctx: click.Context, param: click.Parameter, value: float | None) -> i
     return None if value is None else int(value * 2**30)
 
 
+class _Seconds(click.FloatRange):
+    """A time that ends: NaN lies in every range, and infinity in one without an end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number of seconds."""
+        found: float = super().convert(value, param, ctx)
+        if not isfinite(found):
+            self.fail(f"{value} is no number of seconds", param, ctx)
+        return found
+
+
 # Sizes end below 2^31, which has ten digits.
 _LONGEST_SIZE = 10
 
@@ -352,16 +363,12 @@ def prove(names: tuple[str, ...], operators: bool, no_cache: bool, **options: An
     show_default=True,
     help="Sums in any order, inside the enclosure of the exact result, or with the bits of a mode.",
 )
-@click.option(
-    "--seconds", type=click.FloatRange(0), metavar="N", help="Search for so long, after the vectors."
-)
+@click.option("--seconds", type=_Seconds(0), metavar="N", help="Search for so long, after the vectors.")
 @click.option(
     "--examples", type=click.IntRange(0), metavar="N", help="Search so many cases per type instead (100)."
 )
 @_SEED
-@click.option(
-    "--timeout", type=click.FloatRange(0.01), default=20, show_default=True, help="Seconds for one answer."
-)
+@click.option("--timeout", type=_Seconds(0.01), default=20, show_default=True, help="Seconds for one answer.")
 @click.option(
     "--memory",
     type=float,
@@ -390,6 +397,8 @@ def conformance(runtime: str | None, command: str | None, pairs: Sequence[str], 
 
     if (runtime is None) == (command is None):
         raise click.UsageError("name one runtime, or a command line with --command")
+    if runtime == "command":
+        raise click.UsageError('use --command "PROGRAM {model} {inputs} {outputs}"')
     if options["seconds"] is not None and options["examples"] is not None:
         raise click.UsageError("--seconds and --examples both say when the search ends; give one")
     try:

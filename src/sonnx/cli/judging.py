@@ -9,17 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sonnx.cli.progress import bar, end_with_signals
+from sonnx.cli.progress import bar, ended_by_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, INTERRUPTED, UNREADABLE, fail, say
 from sonnx.conformance.cells import DEFAULT_EXAMPLES, Plan
+from sonnx.conformance.folders import require_writable
 from sonnx.conformance.judge import Sums
+from sonnx.conformance.pacing import weight
 from sonnx.conformance.reporting.folder import require_replaceable, write_report
 from sonnx.conformance.reporting.text import report_text
 from sonnx.conformance.result import Cell, Report
 from sonnx.conformance.running import Tick, Watch, judged
 from sonnx.conformance.runtimes.runtime import UnavailableError
 from sonnx.conformance.spreading import Spread, SpreadError, over_dask, over_processes
-from sonnx.conformance.subjects import units
+from sonnx.conformance.subjects import Unit, units
 from sonnx.report.text import printable
 
 # With a time limit, the search ends by that alone.
@@ -50,7 +52,7 @@ class ConformanceOptions:
 
 
 def told(pairs: Sequence[str]) -> dict[str, Any]:
-    """The options of a runtime from `NAME=VALUE`: whole numbers, true and false, or text."""
+    """The options of a runtime from `NAME=VALUE`: whole numbers, true and false in any case, or text."""
     found: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -61,22 +63,22 @@ def told(pairs: Sequence[str]) -> dict[str, Any]:
         if name in found:
             raise ValueError(f"the option {name} is given twice")
         number = int(value) if _WHOLE.fullmatch(value) else value
-        found[name] = _TRUTHS.get(value, number)
+        found[name] = _TRUTHS.get(value.lower(), number)
     return found
 
 
+@ended_by_signals()
 def conformance_asked(options: ConformanceOptions) -> int:
     """Judge a runtime, print the summary and write the report."""
-    end_with_signals()
     if ":" in options.runtime and "" not in sys.path:
         sys.path.insert(0, str(Path.cwd()))  # where somebody who names a module of theirs has it
     try:
         chosen = units(options.operators, options.types)
         if options.report is not None:
-            require_replaceable(options.report)
+            _require_place(options.report)
         jobs = min(options.jobs or os.cpu_count() or 1, len(chosen))
         spread = over_dask(options.dask) if options.dask else over_processes(jobs)
-        with _watched(len(chosen)) as (watch, tick):
+        with _watched(chosen) as (watch, tick):
             report = judged(_plan(options, len(chosen), spread), chosen, spread, watch, tick)
     except (UnavailableError, SpreadError, ValueError) as error:
         return fail(str(error))
@@ -86,6 +88,15 @@ def conformance_asked(options: ConformanceOptions) -> int:
     colours = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     say(report_text(report, colours=colours))
     return _code(report) if options.report is None else _written(options.report, report)
+
+
+def _require_place(folder: Path) -> None:
+    """Find out before a long campaign whether its report could be written; raises OSError, ValueError."""
+    target = require_replaceable(folder)
+    try:
+        require_writable(target)
+    except OSError as error:
+        raise ValueError(f"{folder}: cannot be written: {error.strerror}") from None
 
 
 def _written(folder: Path, report: Report) -> int:
@@ -129,17 +140,25 @@ def _plan(options: ConformanceOptions, number: int, spread: Spread) -> Plan:
 
 
 @contextmanager
-def _watched(number: int) -> Iterator[tuple[Watch, Tick]]:
-    """A bar that moves with every operator and type; what is judged in this process tells its cases too."""
+def _watched(chosen: Sequence[Unit]) -> Iterator[tuple[Watch, Tick]]:
+    """A bar that moves with every operator and type, by its weight; with those of this process by case."""
+    total = sum(weight(*unit) for unit in chosen)
     with bar("judging") as advance:
-        done = cases = 0
+        done = cases = cells = 0
+
+        def count(asked: int, expected: int) -> str:
+            if len(chosen) == 1:
+                return f"{asked:,} of {expected:,} cases"
+            return f"{cells} of {len(chosen)} operators and types"
 
         def watch(now: int, _: int, cell: Cell) -> None:
-            nonlocal done, cases
-            done, cases = now, cases + len(cell.cases) + cell.searched
-            advance(done, number, f"{cell.operator} {cell.dtype}", cases)
+            nonlocal done, cases, cells
+            asked = len(cell.cases) + cell.searched
+            done, cases, cells = done + weight(cell.operator, cell.dtype), cases + asked, now
+            advance(done, total, f"{cell.operator} {cell.dtype} done", cases, count(asked, asked))
 
-        def tick(name: str, asked: int) -> None:
-            advance(done, number, f"{name}, {asked} vectors", cases + asked)
+        def tick(unit: Unit, asked: int, expected: int) -> None:
+            part = weight(*unit) * asked / expected
+            advance(done + part, total, " ".join(map(str, unit)), cases + asked, count(asked, expected))
 
         yield watch, tick

@@ -8,7 +8,7 @@ from typing import Literal
 
 from sonnx import __version__
 from sonnx.cli.models import is_same_file, say_findings
-from sonnx.cli.progress import bar, end_with_signals
+from sonnx.cli.progress import bar, ended_by_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail
 from sonnx.load.whole_file import whole_file
 from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text
@@ -32,12 +32,12 @@ class ProveOptions:
     cache: bool
 
 
+@ended_by_signals()
 def prove_asked(options: ProveOptions) -> int:
     """Prove theories or a project, and print or write the report."""
     problem = _unfit(options)
     if problem:
         return fail(problem)
-    end_with_signals()
     try:
         with bar("proving") as advance:
             proofs = _proofs(options, lambda done, total, name: advance(done, total, name, 0))

@@ -9,9 +9,23 @@ CONFORMS, FINDINGS, UNREADABLE, INTERRUPTED = 0, 1, 2, 130
 
 def prepare() -> None:
     """Have characters that the terminal's encoding lacks printed as escapes, instead of failing."""
+    _fill_standard_places()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _fill_standard_places() -> None:
+    """Put nothing where a standard stream was closed: a pipe to another process would lie there otherwise.
+
+    That process would take it for its own standard stream, and close it or print into it.
+    """
+    for place in range(3):
+        try:
+            os.fstat(place)
+        except OSError:
+            # The lowest free place is taken, and all before this one are.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 def say(text: str, *, error: bool = False) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sonnx.cli.progress import bar, end_with_signals
+from sonnx.cli.progress import bar, ended_by_signals
 from sonnx.cli.terminal import CONFORMS, fail, say
 from sonnx.conformance.runtimes.question import NEWEST_OPSET
 from sonnx.conformance.runtimes.runtime import UnavailableError
@@ -32,12 +32,12 @@ class VectorOptions:
     opset: int = NEWEST_OPSET
 
 
+@ended_by_signals()
 def write_vectors_asked(options: VectorOptions) -> int:
     """Write test vectors into a new folder; answers the exit code."""
     output = options.output
     if output == Path("-"):
         return fail("vectors are a folder of files, which `-` has no place for; name a new folder")
-    end_with_signals()
     try:
         chosen = units(options.operators, options.types)
         require_new(output)

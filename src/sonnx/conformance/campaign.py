@@ -50,10 +50,15 @@ class Outcome:
     against: tuple[Array | TensorType, ...] = ()
 
     @property
+    def said_alike(self) -> str:
+        """What was said, without its numbers, which differ from case to case."""
+        return _NUMBER.sub("#", self.said)
+
+    @property
     def keys(self) -> tuple[Key, ...]:
         """What tells its departures from others, one for every difference, or one for a crash."""
         if self.verdict == "crashes":
-            return (("crashes", _NUMBER.sub("#", self.said), ""),)
+            return (("crashes", self.said_alike, ""),)
         return tuple(key(difference) for difference in self.differences)
 
 

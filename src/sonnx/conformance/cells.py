@@ -2,12 +2,13 @@
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sonnx.conformance.campaign import Outcome, compared, key, outcome, outcomes, twin
 from sonnx.conformance.causes import causes, plainer
 from sonnx.conformance.judge import Sums
+from sonnx.conformance.pacing import Pace, Told
 from sonnx.conformance.reduction import form_of, reduced
 from sonnx.conformance.result import CaseVerdict, Cell, Departure, Key, RuleVerdict, Stop, Verdict
 from sonnx.conformance.runtimes.child import DEFAULT_MEMORY, DEFAULT_SECONDS, Child
@@ -65,7 +66,7 @@ class _Tally:
     others: defaultdict[Key, deque[Outcome]] = field(default_factory=lambda: defaultdict(_latest))
     unlike: defaultdict[Key, dict[object, Outcome]] = field(default_factory=lambda: defaultdict(dict))
     shown: Counter[Key] = field(default_factory=Counter)
-    refused: dict[str, tuple[str, Trial, int]] = field(default_factory=dict)
+    refused: dict[str, Stop] = field(default_factory=dict)
 
     @property
     def crashes(self) -> int:
@@ -99,28 +100,28 @@ class _Tally:
             self.rules[identifier]["conforms" if kept else found.verdict] += 1
 
     def refuse(self, found: Outcome, source: str) -> None:
-        """Count a case that is not supported, by what was said."""
+        """Count a case that is not supported, by what was said; the first words are kept."""
         if found.verdict == "unsupported":
-            first, trial, number = self.refused.get(found.said, (source, found.trial, 0))
-            self.refused[found.said] = first, trial, number + 1
+            new = Stop("unsupported", found.said, 0, source, found.trial)
+            first = self.refused.get(found.said_alike, new)
+            self.refused[found.said_alike] = replace(first, cases=first.cases + 1)
 
 
-def judged_cell(
-    child: Child, plan: Plan, operator: str, dtype: DType, tick: Callable[[int], None] | None = None
-) -> Cell:
+def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType, told: Told | None = None) -> Cell:
     """Judge one operator, by its identifier, on one type.
 
-    The same plan gives the same cell, unless `seconds` ends the search or the runtime has moods. `tick` is
-    told how many vectors have been asked. Raises UnavailableError where the runtime, or what searches, cannot
-    be had.
+    The same plan gives the same cell, unless `seconds` ends the search or the runtime has moods. `told` hears
+    how many cases have been asked, and of how many. Raises UnavailableError where the runtime, or what
+    searches, cannot be had.
     """
     subject = subject_named(operator)
     tally, unasked, cases = _Tally(), 0, 0
+    pace = None if told is None else _pace(told, plan, subject, dtype)
     trials = subject.trials(dtype, plan.seed)
     for found in outcomes(child, subject, dtype, trials, plan.sums, plan.timeout):
         tally.add(found)
-        if tick is not None:
-            tick(len(tally.cases))
+        if pace is not None:
+            pace.step()
         if tally.crashes == _MOST_CRASHES:
             unasked = sum(1 for _ in subject.trials(dtype, plan.seed)) - len(tally.cases)
             break
@@ -129,7 +130,7 @@ def judged_cell(
         more = searched(
             subject,
             dtype,
-            _counted(ask, tally),
+            _counted(ask, tally, pace),
             tally.firsts.keys(),
             examples=plan.examples,
             seed=plan.seed,
@@ -146,7 +147,7 @@ def judged_cell(
         tuple(tally.cases),
         tuple(RuleVerdict(name, dict(counts)) for name, counts in sorted(tally.rules.items())),
         _departures(ask, tally),
-        (*_crashes(ask, tally), *_refusals(tally)),
+        (*_crashes(ask, tally), *tally.refused.values()),
         dict(tally.grades),
         cases,
         unasked,
@@ -170,12 +171,19 @@ def _asking(child: Child, plan: Plan, subject: Subject, dtype: DType) -> Callabl
     return ask
 
 
-def _counted(ask: Callable[[Trial], Outcome], tally: _Tally) -> Callable[[Trial], Outcome]:
+def _pace(told: Told, plan: Plan, subject: Subject, dtype: DType) -> Pace:
+    vectors = sum(1 for _ in subject.trials(dtype, plan.seed))
+    return Pace(told, vectors, plan.examples, plan.seconds)
+
+
+def _counted(ask: Callable[[Trial], Outcome], tally: _Tally, pace: Pace | None) -> Callable[[Trial], Outcome]:
     """Asks for the search, whose refusals are counted too."""
 
     def counted(trial: Trial) -> Outcome:
         found = ask(trial)
         tally.refuse(found, "search")
+        if pace is not None:
+            pace.step()
         return found
 
     return counted
@@ -270,10 +278,3 @@ def _crashes(ask: Callable[[Trial], Outcome], tally: _Tally) -> list[Stop]:
         number = tally.shown[each]
         stops.append(Stop("crashes", first.said, number, first.trial.name if number else "search", small))
     return stops
-
-
-def _refusals(tally: _Tally) -> list[Stop]:
-    return [
-        Stop("unsupported", said, number, source, trial)
-        for said, (source, trial, number) in tally.refused.items()
-    ]

@@ -19,6 +19,17 @@ def require_elsewhere(target: Path) -> None:
         raise FileExistsError(f"{target} is the current folder, or above it; name a new folder in it")
 
 
+class _TriedError(Exception):
+    """Nothing is to be kept of a folder that was only tried."""
+
+
+def require_writable(target: Path) -> None:
+    """Find out whether a folder could be written, and leave no trace of that; raises OSError."""
+    with suppress(_TriedError), whole_folder(target) as part:
+        (part / "tried").touch()
+        raise _TriedError
+
+
 @contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
     """A folder beside the one that is wanted, which takes its place when all is well and is gone otherwise.

@@ -18,8 +18,8 @@ from sonnx.model.dtype import DType
 
 # How many units are done of how many, and the cell that was done last.
 Watch = Callable[[int, int, Cell], None]
-# What is being judged in this process, and how many vectors it was asked.
-Tick = Callable[[str, int], None]
+# What is being judged in this process, how many cases it was asked, and of how many.
+Tick = Callable[[Unit, int, int], None]
 
 _MINE = threading.local()
 
@@ -75,7 +75,7 @@ def judged(
 def judge_unit(plan: Plan, operator: str, dtype: DType) -> Cell:
     """Judge one operator on one type; the runtime's process is kept for the next unit of this thread."""
     tick: Tick | None = getattr(_MINE, "tick", None)
-    told = None if tick is None else partial(tick, f"{operator} {dtype}")
+    told = None if tick is None else partial(tick, (operator, dtype))
     return judged_cell(_child(plan), plan, operator, dtype, told)
 
 

@@ -1,5 +1,6 @@
 """Searches for departures that no vector shows: Hypothesis draws trials, and makes simple what it finds."""
 
+import gc
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from sonnx.conformance.subjects import Subject
 from sonnx.model.dtype import DType
 from sonnx.operators.shared.draws import Drawn
 from sonnx.operators.shared.trials import Trial
+from sonnx.processes import signals_heard_by
 
 _PACKAGE = "sonnx[conformance]"
 # Trials that may be drawn to make something simple, and asked about a crash: each of these costs a process.
@@ -54,7 +56,7 @@ def searched(
     """
     needed("hypothesis", _PACKAGE)
     hunt = _Hunt(ask, set(known), examples, None if seconds is None else monotonic() + seconds)
-    with _nothing_is_kept():
+    with _nothing_is_kept(), _ended_by_signals(hunt):
         while hunt.goes_on:
             _pass(hunt, subject.drawn, dtype, f"{seed} {subject.identifier} {dtype} {hunt.left}")
             hunt.conclude()
@@ -84,7 +86,8 @@ class _Hunt:
     _simplest: Outcome | None = None
     _tries: int = 0
     _asks: int = 0
-    _ended: bool = False
+    ended: bool = False
+    asks: bool = False
     # By their digests: Hypothesis refuses a runtime that says now this, now that about one trial.
     _asked: dict[bytes, Outcome | None] = field(default_factory=dict)
     _seen: dict[Key, Outcome] = field(default_factory=dict)
@@ -92,7 +95,7 @@ class _Hunt:
     @property
     def goes_on(self) -> bool:
         """Tell whether there is anything left to be done."""
-        return not self._ended and self.left > 0 and len(self.found) < _MOST_FOUND
+        return not self.ended and self.left > 0 and len(self.found) < _MOST_FOUND
 
     def examine(self, trial: Trial) -> None:
         """Ask a trial; raises _DepartsError where it shows what is looked for, or something new."""
@@ -115,8 +118,8 @@ class _Hunt:
 
     def _outcome(self, trial: Trial) -> Outcome | None:
         """What became of a trial, now or before, where that is new."""
-        if self.until is not None and monotonic() >= self.until:
-            self._ended = True
+        self.ended |= self.until is not None and monotonic() >= self.until
+        if self.ended:
             raise _EnoughError
         told = digest(trial)
         new = told not in self._asked
@@ -134,10 +137,13 @@ class _Hunt:
         return self._asked[told]
 
     def _ask(self, trial: Trial) -> Outcome:
+        self.asks = True
         try:
             return self.ask(trial)
         except Exception as error:
             raise _EnoughError from error
+        finally:
+            self.asks = False
 
     def conclude(self) -> None:
         """Record what a pass has found, and forget what it has asked where that is much."""
@@ -196,7 +202,11 @@ def _pass(hunt: _Hunt, drawn: Drawn, dtype: DType, seed: str) -> None:
     """Let Hypothesis draw trials until one shows something new, and make that one simple."""
     hypothesis, strategies = needed("hypothesis", _PACKAGE), needed("hypothesis.strategies", _PACKAGE)
 
+    watching = list(gc.callbacks)
+
     def examine(piece: bytes) -> None:
+        # Hypothesis would measure how long garbage is collected, which takes long, and lose signals there.
+        gc.callbacks[:] = watching
         hunt.examine(drawn(_Drawing(piece), dtype))
 
     settings = hypothesis.settings(
@@ -219,6 +229,23 @@ def _pass(hunt: _Hunt, drawn: Drawn, dtype: DType, seed: str) -> None:
     except _EnoughError as enough:
         if enough.__cause__ is not None:
             raise enough.__cause__ from None
+
+
+@contextmanager
+def _ended_by_signals(hunt: _Hunt) -> Iterator[None]:
+    """End the search where this process is ended.
+
+    Hypothesis takes a SystemExit for what it looks for; and what is raised while garbage is collected is
+    lost, so that the next trial must know as well.
+    """
+
+    def hear(_: int) -> None:
+        hunt.ended = True
+        if hunt.asks:  # an answer may take long, and drawing does not
+            raise _EnoughError
+
+    with signals_heard_by(hear):
+        yield
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sonnx.conformance.runtimes.runtime import UnavailableError, needed
+from sonnx.processes import signals_heard_by
 
 T = TypeVar("T")
 _Arguments = Sequence[tuple[Any, ...]]
@@ -22,7 +22,6 @@ _AHEAD = 4
 _CONNECT = "10s"
 _WORKERS = 10.0
 _LOOK = 0.02
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class SpreadError(Exception):
@@ -108,20 +107,8 @@ def _pooled(
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Signals are heard a moment later: a process that is half started would complain with a traceback."""
-    heard: list[int] = []
-    # Other threads hear no signals; who has no handler ends at once, and nobody is left to complain to.
-    mine = threading.current_thread() is threading.main_thread()
-    handlers = {number: signal.getsignal(number) for number in (_SIGNALS if mine else ())}
-    kept = {number: handler for number, handler in handlers.items() if callable(handler)}
-    for number in kept:
-        signal.signal(number, lambda each, _: heard.append(each))
-    try:
+    with signals_heard_by(lambda _: None):
         yield
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
-        for number in heard:
-            kept[number](number, None)
 
 
 def _deaf_to_interrupts() -> None:
@@ -167,8 +154,8 @@ def over_dask(address: str) -> Spread:
                     width * _AHEAD,
                     ordered,
                 )
-            except (UnavailableError, GeneratorExit, KeyboardInterrupt):
-                raise
+            except UnavailableError as error:
+                raise UnavailableError(f"on a worker of the cluster: {error}") from None
             except Exception as error:  # of whatever a worker lacks
                 raise SpreadError(
                     f"a worker of the cluster failed: {type(error).__name__}: {error}; every worker needs "
@@ -187,7 +174,12 @@ def over_dask(address: str) -> Spread:
 
 
 def _client(distributed: Any, address: str) -> Any:
+    made = distributed.Client.__new__(distributed.Client)
     try:
-        return distributed.Client(address, timeout=_CONNECT, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise SpreadError(f"no Dask scheduler answers at {address}: {error}") from None
+        made.__init__(address, timeout=_CONNECT, set_as_default=False)
+    except Exception as error:  # of whatever serves such an address
+        # One that is half made would wait long for its own end, and complain where nobody listens.
+        made.status = "closed"
+        why = str(error) or type(error).__name__
+        raise SpreadError(f"no Dask scheduler answers at {address}: {why}") from None
+    return made

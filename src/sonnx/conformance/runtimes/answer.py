@@ -66,6 +66,11 @@ def code_text(code: int) -> str:
     return f"signal {-code}" + (f" ({names[-code]})" if -code in names else "")
 
 
+def seconds_text(seconds: float) -> str:
+    """A time in words."""
+    return f"{seconds:g} second" + ("" if seconds == 1 else "s")
+
+
 def shown(message: str, most: int = LONGEST_MESSAGE) -> str:
     """A message on one line that may be printed, cut where it is long."""
     return printable(cut(" ".join(message[: 4 * most].split()), most))

@@ -40,7 +40,8 @@ class Backend:
     def run(self, question: Question) -> Sequence[Any]:
         """Execute the model."""
         prepared = self._prepared(model_bytes(question, self._opset))
-        return list(prepared.run(list(question.inputs.values())))
+        outputs: Sequence[Any] = prepared.run(list(question.inputs.values()))
+        return outputs
 
     def _prepare(self, model: bytes) -> Any:
         return self._backend.prepare(onnx.load_model_from_string(model), self._device)

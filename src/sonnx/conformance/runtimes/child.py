@@ -14,6 +14,7 @@ from sonnx.conformance.runtimes.answer import (
     code_text,
     lacks_memory,
     last_lines,
+    seconds_text,
     shown,
 )
 from sonnx.conformance.runtimes.frames import FrameError, entry_of, question_frame, text
@@ -162,7 +163,7 @@ class Child:
             answer = answer_of(*worker.receive(seconds), number)
         except LateError:
             self._end()
-            message = f"no answer within {seconds:g} seconds"
+            message = f"no answer within {seconds_text(seconds)}"
             return Answer("late", message=message, said=last_lines(worker.said))
         except FrameError as error:
             self._end()
@@ -207,7 +208,7 @@ class Child:
             models = entry_of(about, "models", bool)
             return shown(text(about, "name")), shown(text(about, "version")), models
         except LateError:
-            how = f"did not start within {self._start_seconds:g} seconds"
+            how = f"did not start within {seconds_text(self._start_seconds)}"
         except FrameError as error:
             how = f"sent what cannot be read: {error}"
         except EndedError:

@@ -1,10 +1,12 @@
 """A program of anybody's, given by its command line: files in, files out."""
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from errno import EFBIG
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +15,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 from onnx import TensorProto
 
-from sonnx.conformance.runtimes.answer import last_lines, shown
+from sonnx.conformance.runtimes.answer import LONGEST_NAME, last_lines, seconds_text, shown
 from sonnx.conformance.runtimes.question import NEWEST_OPSET, Question, model_bytes, require_opset
 from sonnx.conformance.runtimes.runtime import LateError, ProgramError, UnavailableError
 from sonnx.load.files import open_plain
@@ -43,13 +45,14 @@ class Command:
 
     takes_models = True
 
-    def __init__(self, line: str, seconds: float | None = None, opset: int = NEWEST_OPSET) -> None:
+    def __init__(self, line: str = "", seconds: float | None = None, opset: int = NEWEST_OPSET) -> None:
         """Read the command line, and look whether the program is there; nothing is started."""
         self._words = _words(line)
         if shutil.which(self._words[0]) is None:
             raise UnavailableError(f"there is no program {self._words[0]!r}: install it, or give its path")
-        scripts = (Path(word) for word in self._words[1:2] if Path(word).is_file())
-        self._files = (Path(str(shutil.which(self._words[0]))), *scripts)
+        # Before a script there may be options of what interprets it.
+        scripts = [Path(word) for word in self._words[1:] if Path(word).is_file()]
+        self._files = (Path(str(shutil.which(self._words[0]))), *scripts[:1])
         self._seconds, self._opset = seconds, require_opset(opset)
 
     @property
@@ -95,9 +98,9 @@ class Command:
                     check=False,
                 )
                 file.seek(max(0, file.seek(0, 2) - _LONGEST_SAID))
-                words = file.read()
+                words = _without_chance(file.read(), places)
         except subprocess.TimeoutExpired:
-            raise LateError(f"{self.name} did not end within {self._seconds:g} seconds") from None
+            raise LateError(f"{self.name} did not end within {seconds_text(self._seconds or 0)}") from None
         except OSError as error:
             raise UnavailableError(f"{self.name} cannot be started: {error.strerror}") from None
         code = done.returncode
@@ -108,6 +111,20 @@ class Command:
         if code:
             last = " / ".join(last_lines(words)) or "it printed nothing to its standard error"
             raise RuntimeError(f"exit code {code}: {last}")
+
+
+def _without_chance(said: bytes, places: Mapping[str, Path]) -> bytes:
+    """What a program said, with the places of its files as the command line has them.
+
+    Their names are drawn anew for every question: what is said twice would not be the same.
+    """
+    folder = places["model"].parent
+    named = [(path, f"{{{name}}}") for name, path in places.items()]
+    named += [(folder, "{folder}"), (Path(os.environ.get("TMPDIR") or folder), "{temporary}")]
+    for path, name in named:
+        for spelt in (os.path.realpath(path), path):
+            said = said.replace(os.fsencode(spelt), name.encode())
+    return said
 
 
 def _words(line: str) -> tuple[str, ...]:
@@ -138,23 +155,33 @@ def read_outputs(folder: Path) -> Iterator[Any]:
     budget = Budget(Limits(tensor_bytes=_MOST_BYTES))
     for number in range(_MOST_OUTPUTS):
         path = folder / f"output_{number}.pb"
-        if not path.exists():
+        if not os.path.lexists(path):
             return
-        file, size = open_plain(path)
-        with file:
-            if size > 2 * _MOST_BYTES:
-                raise ValueError(f"{path.name} has {size:,} bytes")
-            content = file.read()
-        proto = TensorProto()
-        try:
-            proto.ParseFromString(content)
-        except (DecodeError, RuntimeError, ValueError):
-            yield TensorType(None, None, foreign="no TensorProto")
-            continue
-        tensor = constant_of(proto, folder, budget)
-        if tensor.problem:
-            yield TensorType(
-                None, None, foreign=shown(f"TensorProto that cannot be read: {tensor.problem}", 200)
-            )
-            continue
-        yield tensor.type if tensor.data is None else tensor.data
+        yield _output(path, budget)
+
+
+def _output(path: Path, budget: Budget) -> Array | TensorType:
+    proto = TensorProto()
+    try:
+        proto.ParseFromString(_content(path))
+    except OSError as error:
+        return _unread(f"file that cannot be read: {error.strerror}")
+    except (DecodeError, RuntimeError, ValueError):
+        return TensorType(None, None, foreign="no TensorProto")
+    tensor = constant_of(proto, path.parent, budget)
+    if tensor.problem:
+        return _unread(f"TensorProto that cannot be read: {tensor.problem}")
+    return tensor.type if tensor.data is None else tensor.data
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a plain file that is not too large; raises OSError for any other."""
+    file, size = open_plain(path)
+    with file:
+        if size > 2 * _MOST_BYTES:
+            raise OSError(EFBIG, f"it has {size:,} bytes")
+        return file.read()
+
+
+def _unread(why: str) -> TensorType:
+    return TensorType(None, None, foreign=shown(why, LONGEST_NAME))

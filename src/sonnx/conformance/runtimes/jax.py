@@ -102,6 +102,8 @@ class Jax:
 
     def __init__(self, platform: str = "cpu", jit: bool = True) -> None:
         """Look whether it is there."""
+        if not isinstance(jit, bool):  # any text would be true
+            raise ValueError(f"`jit` is true or false, not {jit!r}")
         self._jax = needed("jax", "jax>=0.8")
         try:
             self._device = self._jax.devices(platform)[0]

@@ -1,5 +1,6 @@
 """A child process and the pipes to it: messages out and in, and what it prints."""
 
+import fcntl
 import json
 import os
 import selectors
@@ -22,6 +23,8 @@ _LOOK = 0.25
 _LEFT = 32
 # So long a process that has closed its pipes may take to end.
 _TO_END = 1.0
+# The first descriptor behind the standard input, output and error.
+_NOT_STANDARD = 3
 
 
 class EndedError(Exception):
@@ -41,9 +44,9 @@ class Worker:
         self._reader = Reader()
         self._said = b""
         self._over = False
-        theirs_in, self._questions = os.pipe()
-        self._answers, theirs_out = os.pipe()
-        theirs_life, self._lifeline = os.pipe()
+        theirs_in, self._questions = _pipe()
+        self._answers, theirs_out = _pipe()
+        theirs_life, self._lifeline = _pipe()
         theirs = (theirs_in, theirs_out, theirs_life)
         try:
             self._process = subprocess.Popen(
@@ -157,6 +160,23 @@ class Worker:
     def _close(self) -> None:
         for pipe in (self._questions, self._answers, self._lifeline):
             os.close(pipe)
+
+
+def _pipe() -> tuple[int, int]:
+    """Both ends of a pipe, none of them a standard stream's, which the child has its own for.
+
+    Where this process was begun without one, its place would be the first to be taken.
+    """
+    low = os.pipe()
+    try:
+        return _moved(low[0]), _moved(low[1])
+    finally:
+        for end in low:
+            os.close(end)
+
+
+def _moved(descriptor: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _NOT_STANDARD)
 
 
 def _module_path() -> str:

@@ -76,7 +76,10 @@ _KNOWN: Mapping[str, _Known] = {
     "emitted": _Known("ours", "Emitted", ("accumulate", "kernels", "cc")),
     "command": _Known("command", "Command", ("line", "seconds", "opset")),
 }
-NAMES = tuple(_KNOWN)
+# A program is named by its command line; nobody asks for `command` alone.
+NAMES = tuple(name for name in _KNOWN if name != "command")
+# What a runtime of somebody's has.
+_MEMBERS = ("run", "supports", "name", "version")
 # What a backend of somebody's may be told.
 _BACKEND = ("device", "opset")
 
@@ -111,25 +114,71 @@ def _made(known: _Known, options: Mapping[str, Any]) -> Runtime:
 
 
 def _imported(module: str, attribute: str, options: Mapping[str, Any]) -> Runtime:
-    try:
-        found: Any = import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except ModuleNotFoundError as error:
-        raise UnavailableError(f"{module} cannot be imported: {error}") from None
-    except AttributeError as error:
-        raise UnavailableError(f"{module}:{attribute} is not there: {error}") from None
+    whole = f"{module}:{attribute}"
+    found = _found(module, attribute)
     if hasattr(found, "prepare"):
         from sonnx.conformance.runtimes.backend import Backend  # noqa: PLC0415  imports onnx
 
-        _require_taken(f"{module}:{attribute}", options, _BACKEND)
-        return Backend(f"{module}:{attribute}", found, **options)
-    _require_taken(f"{module}:{attribute}", options, _taken(found))
-    runtime: Any = found(**options) if callable(found) else found
-    if not all(hasattr(runtime, name) for name in ("run", "supports", "name", "version")):
-        raise UnavailableError(f"{module}:{attribute} is neither a backend (`prepare`) nor a runtime (`run`)")
+        _require_taken(whole, options, _BACKEND)
+        return Backend(whole, found, **options)
+    _require_taken(whole, options, _taken(found))
+    runtime: Any = _called(whole, found, options) if callable(found) else found
+    missing = [f"`{name}`" for name in _MEMBERS if not hasattr(runtime, name)]
+    if "`run`" in missing:
+        raise UnavailableError(f"{whole} is neither a backend (`prepare`) nor a runtime (`run`)")
+    if missing:
+        raise UnavailableError(f"{whole} is no runtime yet: it has `run`, and lacks {', '.join(missing)}")
     made: Runtime = runtime
     return made
+
+
+def _found(module: str, attribute: str) -> Any:
+    """What a module has under a name; raises UnavailableError."""
+    try:
+        found: Any = import_module(module)
+    except ModuleNotFoundError as error:
+        raise UnavailableError(f"{module} cannot be imported: {error}") from None
+    except Exception as error:  # of a module that nobody here knows
+        raise UnavailableError(f"{module} cannot be imported: {_named_error(error)}") from None
+    try:
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except AttributeError as error:
+        raise UnavailableError(f"{module}:{attribute} is not there: {error}") from None
+    return found
+
+
+def _called(whole: str, found: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+    """What somebody's class or function makes of the options; raises UnavailableError."""
+    lacking = [f"`{name}`" for name in _wanted(found) if name not in options]
+    if lacking:
+        given = "what is not a backend (`prepare`) is made with what --option gives"
+        raise UnavailableError(f"{whole} cannot be made without {', '.join(lacking)}; {given}")
+    try:
+        return found(**options)
+    except UnavailableError:
+        raise
+    except Exception as error:  # (same)
+        raise UnavailableError(f"{whole} cannot be made: {_named_error(error)}") from None
+
+
+def _named_error(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # an error whose text is another error
+        return type(error).__name__
+
+
+def _wanted(found: Callable[..., Any]) -> tuple[str, ...]:
+    """The parameters that something cannot be called without; none where that cannot be told."""
+    try:
+        parameters = signature(found).parameters.values()
+    except (TypeError, ValueError):  # of something that is not written in Python
+        return ()
+    various = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return tuple(
+        each.name for each in parameters if each.default is Parameter.empty and each.kind not in various
+    )
 
 
 def _taken(found: Any) -> tuple[str, ...] | None:

@@ -7,7 +7,7 @@ import re
 import resource
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping, Set
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,9 @@ def answer_to(runtime: Runtime, question: Question) -> Answer:
         if not runtime.supports(question):
             return Answer("unsupported")
         given = runtime.run(question)
-        if not isinstance(given, Iterable) or isinstance(given, str | bytes):
-            return Answer("outputs", (_output(given),))
+        wrong = _no_list(given)
+        if wrong:
+            return Answer("outputs", (TensorType(None, None, foreign=f"{wrong}, where a list is wanted"),))
         # One more than can be sent shows that there are too many, and some lists have no end.
         return Answer("outputs", tuple(map(_output, islice(given, MOST_TENSORS + 1))))
     except MemoryError as error:
@@ -58,6 +59,18 @@ def answer_to(runtime: Runtime, question: Question) -> Answer:
         message = _message(error)
         kind: Kind = "too large" if lacks_memory(message) else "refused"
         return Answer(kind, error=shown(type(error).__name__, LONGEST_NAME), message=message)
+
+
+def _no_list(given: Any) -> str:
+    """What was given in the place of a list of outputs; nothing where it is one.
+
+    A bare array would be taken for a list of its rows.
+    """
+    if hasattr(type(given), "__array__"):
+        return "array"
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping | Set | Generator):
+        return ""
+    return "nothing" if given is None else f"Python {shown(type(given).__name__, LONGEST_NAME // 2)}"
 
 
 def _message(error: BaseException) -> str:
@@ -164,7 +177,7 @@ def _started(make: Callable[[], Runtime]) -> tuple[Runtime | None, bytes]:
             "version": str(runtime.version)[:LONGEST_NAME],
             "models": getattr(runtime, "takes_models", False) is True,
         }
-    except UnavailableError as error:
+    except (UnavailableError, ValueError) as error:  # the latter of options, whose texts say all
         return None, frame({"failed": _message(error)})
     except Exception as error:  # of a library that nobody here knows
         return None, frame({"failed": f"{type(error).__name__}: {_message(error)}"})
