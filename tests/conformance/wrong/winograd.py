@@ -30,7 +30,9 @@ def winograd(problem: Problem) -> Array:
 
     An infinity in the middle of them is taken away from itself.
     """
-    plain = [(axis.kernel, axis.stride, axis.dilation, axis.base) for axis in problem.axes] == [(3, 1, 1, 1)] * 2
+    plain = len(problem.axes) == 2 and all(
+        (axis.kernel, axis.stride, axis.dilation, axis.base) == (3, 1, 1, 1) for axis in problem.axes
+    )
     if not plain or problem.group > 1 or not problem.X.size or problem.X.dtype == np.float16:
         return convolved(problem, separate)
     lines, columns = problem.axes
