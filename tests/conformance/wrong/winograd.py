@@ -30,7 +30,8 @@ def winograd(problem: Problem) -> Array:
 
     An infinity in the middle of them is taken away from itself.
     """
-    plain = [(axis.kernel, axis.stride, axis.dilation) for axis in problem.axes] == [(3, 1, 1)] * 2
+    slides = [(axis.kernel, axis.stride, axis.dilation, axis.base) for axis in problem.axes]
+    plain = slides == [(3, 1, 1, 1)] * 2
     if not plain or problem.group > 1 or not problem.X.size or problem.X.dtype == np.float16:
         return convolved(problem, separate)
     lines, columns = problem.axes
