@@ -6,7 +6,7 @@ import numpy as np
 from tests.conformance.right.converting import converted
 from tests.conformance.right.elements import Array
 from tests.conformance.right.runtime import ELEMENTWISE
-from tests.conformance.wrong.mutant import F16, F32, F64, I8, I32, I64, STRING, U32, U64, Mutant
+from tests.conformance.wrong.mutant import F16, F32, F64, I8, I32, I64, RULINGS, STRING, U32, U64, Mutant
 
 from sonnx.conformance.runtimes.question import Question
 from sonnx.model.dtype import DType
@@ -102,17 +102,6 @@ def _conversions() -> Iterator[Mutant]:
 
 # --- many elements, operands and axes ----------------------------------------------------------------------
 
-_RULINGS = {
-    "clip": "D-CLIP-5",
-    "where": "D-WHERE-2",
-    "expand": "D-BCAST-1",
-    "xla.broadcast": "D-XLA-6",
-    "xla.clamp": "D-XLA-1",
-    "xla.collapse": "D-XLA-6",
-    "xla.concatenate": "D-XLA-2",
-    _CONVERT: "D-XLA-3",
-}
-
 
 def _right(question: Question) -> Array:
     return ELEMENTWISE[question.operator](question.operands, question.attributes)
@@ -177,7 +166,7 @@ _OTHERS: dict[str, tuple[str, Test]] = {
 
 
 def _elements() -> Iterator[Mutant]:
-    for operator, ruling in _RULINGS.items():
+    for operator, ruling in RULINGS.items():
         types = (F64, I32, I64) if operator == "xla.concatenate" else (F64, I8, I32)
         answer = _wrong_where(lambda question, output: output.size > 4000, _last_bit)
         name = "the last is wrong of thousands"
@@ -188,7 +177,7 @@ def _elements() -> Iterator[Mutant]:
     )
     for name, (operator, test) in _OTHERS.items():
         answer = _wrong_where(test, _last_bit)
-        yield Mutant(f"the last is wrong {name}", operator, (I32, I8), _RULINGS[operator], answer)
+        yield Mutant(f"the last is wrong {name}", operator, (I32, I8), RULINGS[operator], answer)
 
 
 # --- texts -------------------------------------------------------------------------------------------------
@@ -225,7 +214,7 @@ _TEXTS: dict[str, Callable[[str], str]] = {
 def _strings() -> Iterator[Mutant]:
     for operator in ("where", "expand"):
         for name, change in _TEXTS.items():
-            yield Mutant(name, operator, (STRING,), _RULINGS[operator], _texts(change))
+            yield Mutant(name, operator, (STRING,), RULINGS[operator], _texts(change))
     cut = _texts(lambda text: text[:65535])
     yield Mutant("texts have sixteen bits of characters", "where", (STRING,), "D-WHERE-2", cut, trials="long")
 

@@ -11,7 +11,7 @@ from tests.conformance.right.moving import Operands, where
 from tests.conformance.right.runtime import ELEMENTWISE
 from tests.conformance.right.sliding import PROBLEMS, Problem, convolved
 from tests.conformance.right.summing import separate
-from tests.conformance.wrong.mutant import BF16, F16, F32, F64, I8, STRING, Mutant
+from tests.conformance.wrong.mutant import BF16, F16, F32, F64, I8, RULINGS, STRING, Mutant
 
 from sonnx.conformance.runtimes.question import Question
 from sonnx.model.dtype import DType
@@ -47,16 +47,6 @@ def _wrong_where(test: Test, place: int = -1) -> Answer:
 
 # --- lengths -----------------------------------------------------------------------------------------------
 
-_RULINGS = {
-    "clip": "D-CLIP-5",
-    "where": "D-WHERE-2",
-    "expand": "D-BCAST-1",
-    "xla.broadcast": "D-XLA-6",
-    "xla.clamp": "D-XLA-1",
-    "xla.collapse": "D-XLA-6",
-    "xla.concatenate": "D-XLA-2",
-    "xla.convert_element_type": "D-XLA-3",
-}
 _SIZES: dict[str, Callable[[int], bool]] = {
     "8": lambda n: n == 8,
     "32": lambda n: n == 32,
@@ -76,7 +66,7 @@ def _at(size: Callable[[int], bool]) -> Answer:
 
 
 def _lengths() -> Iterator[Mutant]:
-    for operator, ruling in _RULINGS.items():
+    for operator, ruling in RULINGS.items():
         for name, size in _SIZES.items():
             text = f"the last of {name} elements is wrong"
             yield Mutant(text, operator, (F32, I8), ruling, _at(size), trials="length")
@@ -168,7 +158,7 @@ _TEXTS = {
 def _strings() -> Iterator[Mutant]:
     for operator in ("where", "expand"):
         for name, change in _TEXTS.items():
-            yield Mutant(name, operator, (STRING,), _RULINGS[operator], _texts(change))
+            yield Mutant(name, operator, (STRING,), RULINGS[operator], _texts(change))
     cut = _texts(lambda text: text[:4096])
     yield Mutant("strings have 4096 characters", "where", (STRING,), "D-WHERE-2", cut)
 

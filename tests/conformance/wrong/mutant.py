@@ -16,6 +16,18 @@ I8, I16, I32, I64 = DType.INT8, DType.INT16, DType.INT32, DType.INT64
 U8, U16, U32, U64 = DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64
 C64, C128, STRING, BOOL = DType.COMPLEX64, DType.COMPLEX128, DType.STRING, DType.BOOL
 
+# What each operator breaks that gives another element.
+RULINGS = {
+    "clip": "D-CLIP-5",
+    "where": "D-WHERE-2",
+    "expand": "D-BCAST-1",
+    "xla.broadcast": "D-XLA-6",
+    "xla.clamp": "D-XLA-1",
+    "xla.collapse": "D-XLA-6",
+    "xla.concatenate": "D-XLA-2",
+    "xla.convert_element_type": "D-XLA-3",
+}
+
 
 @dataclass(frozen=True)
 class Mutant:
