@@ -74,6 +74,22 @@ def test_a_crash_is_a_verdict_and_made_small(monkeypatch: pytest.MonkeyPatch) ->
     assert found.counts["conforms"] > 0
 
 
+@pytest.mark.parametrize(("runtime", "made_small"), [("Hangs", True), ("HangsOrIsSlow", False)])
+def test_a_hang_is_made_small_with_less_patience_and_waited_for_in_full(
+    runtime: str, made_small: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sonnx.conformance.cells._MOST_CRASHES", 1)
+    monkeypatch.setattr("sonnx.conformance.cells._TRIES_OF_CRASHES", 6)
+    monkeypatch.setattr("sonnx.conformance.cells._SHORT_WAIT", 0.2)
+    asked = f"{HERE}:{runtime}"
+    with Child(asked) as child:
+        found = judged_cell(child, Plan(asked, examples=0, timeout=1.5), "xla.collapse", DType.FLOAT16)
+    (stop,) = (each for each in found.stops if each.verdict == "crashes")
+    assert stop.said == "late: no answer within 1.5 seconds"
+    assert stop.trial.name == stop.source + "-reduced" * made_small
+    assert (sum(array.size for array in stop.trial.inputs.values()) == 1) is made_small
+
+
 def test_a_runtime_that_always_crashes_is_not_asked_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sonnx.conformance.cells._MOST_CRASHES", 2)
     monkeypatch.setattr("sonnx.conformance.cells._TRIES_OF_CRASHES", 0)

@@ -185,15 +185,16 @@ def test_a_click_opens_the_example_with_both_results(opened: Open) -> None:
     assert found.quiet, found
 
 
-def test_a_crash_hides_no_departure_and_a_hang_is_not_said_to_be_the_smallest(opened: Open) -> None:
+def test_a_crash_hides_no_departure_and_a_hang_is_the_smallest_where_it_was_made_small(opened: Open) -> None:
     crash = stop("where", DType.FLOAT, "crashes", "crashed: signal 11 (SIGSEGV)", 0)
     late = replace(crash, said="late: no answer within 20 seconds")
-    found = opened(report(Cell("where", DType.FLOAT, cases(), (), (lost_sign(),), (crash, late))))
-    assert found.page.locator(CELL.format("where/float")).inner_text() == "! 2 \u2260 1"
-    assert "found by the search alone: 2 crashes" in found.page.locator("#summary").inner_text()
+    small = replace(late, trial=replace(late.trial, name="one-reduced"))
+    found = opened(report(Cell("where", DType.FLOAT, cases(), (), (lost_sign(),), (crash, late, small))))
+    assert found.page.locator(CELL.format("where/float")).inner_text() == "! 3 \u2260 1"
+    assert "found by the search alone: 3 crashes" in found.page.locator("#summary").inner_text()
     found.page.locator(CELL.format("where/float")).click()
     heads = found.page.locator("#panel article.crashes h4").all_inner_texts()
-    assert [head.lower() for head in heads] == ["smallest example", "first example"]
+    assert [head.lower() for head in heads] == ["smallest example", "first example", "smallest example"]
 
 
 def test_what_may_be_the_same_fault_is_there_for_whoever_opens_it(opened: Open) -> None:

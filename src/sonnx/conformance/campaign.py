@@ -55,6 +55,11 @@ class Outcome:
         return _NUMBER.sub("#", self.said)
 
     @property
+    def is_late(self) -> bool:
+        """Tell whether no answer came in time."""
+        return self.verdict == "crashes" and self.said.startswith("late")
+
+    @property
     def keys(self) -> tuple[Key, ...]:
         """What tells its departures from others, one for every difference, or one for a crash."""
         if self.verdict == "crashes":

@@ -19,8 +19,10 @@ from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.shared.trials import Trial
 
-# Every try to make a crash smaller costs a process.
+# Every try to make a crash smaller costs a process; one to make a hang smaller waits so many seconds as well,
+# which are less than an answer may take: what comes of it is waited for in full.
 _TRIES_OF_CRASHES = 24
+_SHORT_WAIT = 2.0
 _TRIES = 400
 # Vectors of other forms that show the same are looked at as well where the first is no fault of its own.
 _TRIES_OF_UNLIKE, _MOST_UNLIKE = 60, 6
@@ -126,6 +128,7 @@ def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType, told: Tol
             unasked = sum(1 for _ in subject.trials(dtype, plan.seed)) - len(tally.cases)
             break
     ask = _asking(child, plan, subject, dtype)
+    brief = replace(plan, timeout=min(plan.timeout, _SHORT_WAIT))
     if plan.examples and not unasked and any(case.verdict != "unsupported" for case in tally.cases):
         more = searched(
             subject,
@@ -147,7 +150,7 @@ def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType, told: Tol
         tuple(tally.cases),
         tuple(RuleVerdict(name, dict(counts)) for name, counts in sorted(tally.rules.items())),
         _departures(ask, tally),
-        (*_crashes(ask, tally), *tally.refused.values()),
+        (*_crashes(ask, _asking(child, brief, subject, dtype), tally), *tally.refused.values()),
         dict(tally.grades),
         cases,
         unasked,
@@ -267,14 +270,23 @@ def _mode(found: Outcome) -> str:
     return "separate" if found.subject.enclose is not None else ""
 
 
-def _crashes(ask: Callable[[Trial], Outcome], tally: _Tally) -> list[Stop]:
+def _crashes(
+    ask: Callable[[Trial], Outcome], ask_briefly: Callable[[Trial], Outcome], tally: _Tally
+) -> list[Stop]:
+    """Every way of crashing, by the smallest trial that still does."""
     stops = []
     for each, first in tally.firsts.items():
         if first.verdict != "crashes":
             continue
-        # To make a hang smaller would be to wait for it again and again.
-        tries = 0 if first.said.startswith("late") else _TRIES_OF_CRASHES
-        small = reduced(first.subject, first.trial, _shows(ask, each), tries=tries)
+        shows = _hangs(ask_briefly) if first.is_late else _shows(ask, each)
+        small = reduced(first.subject, first.trial, shows, tries=_TRIES_OF_CRASHES)
+        if first.is_late and small is not first.trial and not _hangs(ask)(small):
+            small = first.trial  # the runtime had only been slow
         number = tally.shown[each]
         stops.append(Stop("crashes", first.said, number, first.trial.name if number else "search", small))
     return stops
+
+
+def _hangs(ask: Callable[[Trial], Outcome]) -> Callable[[Trial], bool]:
+    """Tells of a trial whether no answer comes, however long that was waited for."""
+    return lambda trial: ask(trial).is_late

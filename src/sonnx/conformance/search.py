@@ -108,8 +108,8 @@ class _Hunt:
         if self._wanted is None:
             self._wanted = new[0]
             self._tries = _TRIES
-            # To make a hang simple would be to wait for it again and again.
-            of_a_crash = 0 if found.said.startswith("late") else _TRIES_OF_A_CRASH
+            # A hang would be waited for again and again; it is made small later, with less patience.
+            of_a_crash = 0 if found.is_late else _TRIES_OF_A_CRASH
             self._asks = _TRIES if found.differences else of_a_crash
         if self._wanted in new:
             # What Hypothesis finds simpler has smaller bytes, not always fewer elements.

@@ -339,8 +339,8 @@ function departureCard(departure) {
 function stopCard(stop) {
   const crash = stop.verdict === "crashes";
   const by = stop.cases ? [`${counted(stop.cases, "vector")}, first `, code(stop.source)] : ["found by the search"];
-  // A hang is not made smaller: that would be to wait for it again and again.
-  const smallest = crash && !stop.said.startsWith("late");
+  // A hang that could not be made smaller was tried a few times only.
+  const smallest = crash && (!stop.said.startsWith("late") || stop.trial.name.endsWith("-reduced"));
   const example = [make("h4", {}, smallest ? "Smallest example" : "First example"), operands(stop.trial), python(stop.python)];
   return make("article", { class: `case ${crash ? "crashes" : "unsupported"}` },
     make("h3", {}, crash ? "Crashes" : "Not supported"),
