@@ -1,7 +1,6 @@
 """Runtimes with one fault each, made of the definitions; children import them by name."""
 
 import os
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,28 +54,6 @@ class AlwaysCrashes(Reference):
 
     def run(self, question: Question) -> Sequence[Any]:
         os._exit(3)
-
-
-class Hangs(Reference):
-    """Never comes back from an infinity."""
-
-    name = "hangs"
-
-    def run(self, question: Question) -> Sequence[Any]:
-        if any(np.isinf(array).any() for array in question.inputs.values()):
-            time.sleep(1000)
-        return super().run(question)
-
-
-class HangsOrIsSlow(Reference):
-    """Never comes back from several elements with an infinity, and slowly from one."""
-
-    name = "hangs or is slow"
-
-    def run(self, question: Question) -> Sequence[Any]:
-        if any(np.isinf(array).any() for array in question.inputs.values()):
-            time.sleep(1000 if max(array.size for array in question.inputs.values()) > 1 else 0.5)
-        return super().run(question)
 
 
 class TwoMinded(Reference):

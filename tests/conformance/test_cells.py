@@ -1,6 +1,9 @@
 """A cell: vectors counted and judged, departures made small, crashes survived, rules told apart."""
 
+import math
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +11,10 @@ from tests.conformance.campaign_support import HERE
 
 from sonnx.conformance.cells import Plan, judged_cell
 from sonnx.conformance.result import Cell
+from sonnx.conformance.runtimes.answer import Answer
 from sonnx.conformance.runtimes.child import Child
+from sonnx.conformance.runtimes.ours import Reference
+from sonnx.conformance.runtimes.question import Question
 from sonnx.conformance.subjects import subject_named
 from sonnx.model.dtype import DType
 
@@ -74,20 +80,33 @@ def test_a_crash_is_a_verdict_and_made_small(monkeypatch: pytest.MonkeyPatch) ->
     assert found.counts["conforms"] > 0
 
 
-@pytest.mark.parametrize(("runtime", "made_small"), [("Hangs", True), ("HangsOrIsSlow", False)])
-def test_a_hang_is_made_small_with_less_patience_and_waited_for_in_full(
-    runtime: str, made_small: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sonnx.conformance.cells._MOST_CRASHES", 1)
-    monkeypatch.setattr("sonnx.conformance.cells._TRIES_OF_CRASHES", 6)
-    monkeypatch.setattr("sonnx.conformance.cells._SHORT_WAIT", 0.2)
-    asked = f"{HERE}:{runtime}"
-    with Child(asked) as child:
-        found = judged_cell(child, Plan(asked, examples=0, timeout=1.5), "xla.collapse", DType.FLOAT16)
+class Stuck(Reference):
+    """Stands for a child that never comes back from an infinity, or after ten seconds if it is alone."""
+
+    takes_models = False
+
+    def __init__(self, alone: float) -> None:
+        super().__init__()
+        self._alone = alone
+
+    def ask(self, question: Question, seconds: float) -> Answer:
+        sizes = [array.size for array in question.inputs.values() if np.isinf(array).any()]
+        if sizes and seconds < (self._alone if sizes == [1] else math.inf):
+            return Answer("late", message=f"no answer within {seconds:g} seconds")
+        return Answer("outputs", tuple(self.run(question)))
+
+    def ask_many(self, questions: Iterable[Question], seconds: float) -> Iterator[Answer]:
+        return (self.ask(question, seconds) for question in questions)
+
+
+@pytest.mark.parametrize(("alone", "small"), [(math.inf, True), (10.0, False)])
+def test_a_hang_is_made_small_with_less_patience_and_waited_for_in_full(alone: float, small: bool) -> None:
+    stuck: Any = Stuck(alone)
+    found = judged_cell(stuck, Plan("stuck", examples=0, timeout=20.5), "xla.collapse", DType.FLOAT16)
     (stop,) = (each for each in found.stops if each.verdict == "crashes")
-    assert stop.said == "late: no answer within 1.5 seconds"
-    assert stop.trial.name == stop.source + "-reduced" * made_small
-    assert (sum(array.size for array in stop.trial.inputs.values()) == 1) is made_small
+    assert stop.said == "late: no answer within 20.5 seconds"
+    assert (sum(array.size for array in stop.trial.inputs.values()) == 1) is small
+    assert stop.trial.name == stop.source + "-reduced" * small
 
 
 def test_a_runtime_that_always_crashes_is_not_asked_on(monkeypatch: pytest.MonkeyPatch) -> None:
