@@ -47,22 +47,26 @@ def measure(console: Console, only: str, rounds: int | None) -> dict[str, Any]:
     """All subjects whose name has `only` in it; `rounds` lots of cases for the memory, each of 10,000."""
     rows = []
     chosen = [subject for subject in SUBJECTS if only.lower() in subject.name.lower()]
-    for subject in track(chosen, "measuring", console=console, disable=not sys.stdout.isatty()):
+    for subject in track(chosen, "measuring", console=console, disable=_unseen()):
         start = perf_counter()
         report = judged(Plan(RUNTIME, examples=subject.examples), units(subject.operators), over_processes(2))
         minutes = (perf_counter() - start) / 60
         rate = report.cases / minutes
         rows.append({"subject": subject.name, "cases": report.cases, "rate": rate, "bar": BAR})
-    checks = [] if only else [memory(rounds or LOTS)]
+    checks = [] if only else [memory(console, rounds or LOTS)]
     return {"machine": machine(), "rows": rows, "checks": checks}
 
 
-def memory(lots: int, cases: int = 10_000) -> dict[str, Any]:
+def _unseen() -> bool:
+    return not sys.stdout.isatty()
+
+
+def memory(console: Console, lots: int, cases: int = 10_000) -> dict[str, Any]:
     """What this process and the runtime's hold after each lot of cases, in MiB."""
     held: list[Mapping[str, float]] = []
     asked = 0
     with Child(RUNTIME) as child:
-        for lot in range(lots):
+        for lot in track(range(lots), "watching memory", console=console, disable=_unseen()):
             cell = judged_cell(child, Plan(RUNTIME, examples=cases, seed=lot), "where", DType.FLOAT)
             asked += len(cell.cases) + cell.searched
             held.append({name: _resident(pid) for name, pid in _processes().items()})
