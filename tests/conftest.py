@@ -18,6 +18,7 @@ MEASURED = {
     *("check", "drawing", "emit", "evaluate", "normalize", "numeric", "operators", "stablehlo", "xla"),
 }
 COVERED = ("sonnx.operators.", "sonnx.numeric.", "sonnx.check.")
+UNMEASURED_BEFORE = pytest.StashKey[bool]()
 LONG = {
     "test_a_case_has_its_bits_on_xla_too",
     "test_a_model_made_to_be_heavy_is_refused_and_not_worked_off",
@@ -141,14 +142,16 @@ def _kernels_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield
 
 
-def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Forget what covered modules keep after a test that is not measured: those that are fill it again."""
-    if item.get_closest_marker("no_cover"):
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Forget what covered modules keep where a measured test follows one that is not: it fills it again."""
+    measured = not item.get_closest_marker("no_cover")
+    if measured and item.config.stash.get(UNMEASURED_BEFORE, False):
         for name, module in list(sys.modules.items()):
             if name.startswith(COVERED):
                 for kept in vars(module).values():
                     if isinstance(kept, _lru_cache_wrapper):
                         kept.cache_clear()
+    item.config.stash[UNMEASURED_BEFORE] = not measured
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
