@@ -11,6 +11,7 @@ from tests.conformance.campaign_support import HERE
 
 from sonnx.conformance.cells import Plan, judged_cell
 from sonnx.conformance.result import Cell
+from sonnx.conformance.running import _child, close_mine
 from sonnx.conformance.runtimes.answer import Answer
 from sonnx.conformance.runtimes.child import Child
 from sonnx.conformance.runtimes.ours import Reference
@@ -107,6 +108,52 @@ def test_a_hang_is_made_small_with_less_patience_and_waited_for_in_full(alone: f
     assert stop.said == "late: no answer within 20.5 seconds"
     assert (sum(array.size for array in stop.trial.inputs.values()) == 1) is small
     assert stop.trial.name == stop.source + "-reduced" * small
+
+
+class SlowToStart(Stuck):
+    """The same, and after every hang the first answer takes three seconds, by its own clock."""
+
+    fresh = True
+
+    def ask(self, question: Question, seconds: float) -> Answer:
+        late = self.fresh and seconds < 3
+        answer = Answer("late", message="no answer") if late else super().ask(question, seconds)
+        self.fresh = answer.kind == "late"
+        return answer
+
+
+def test_a_hang_of_a_runtime_that_starts_slowly_is_made_small() -> None:
+    slow: Any = SlowToStart(math.inf)
+    found = judged_cell(slow, Plan("slow", examples=0), "xla.collapse", DType.FLOAT16)
+    (stop,) = (each for each in found.stops if each.verdict == "crashes")
+    assert sum(array.size for array in stop.trial.inputs.values()) == 1
+
+
+class RefusesMatrices(Stuck):
+    """Answers whatever has another number of axes."""
+
+    def ask(self, question: Question, seconds: float) -> Answer:
+        if question.inputs["input"].ndim == 2:
+            return Answer("refused", message="no matrices")
+        return Answer("outputs", tuple(self.run(question)))
+
+
+def test_cases_that_are_not_supported_are_counted_as_vectors() -> None:
+    refusing: Any = RefusesMatrices(math.inf)
+    found = judged_cell(refusing, Plan("refusing", examples=100), "clip", DType.FLOAT)
+    (stop,) = found.stops
+    assert stop.verdict == "unsupported"
+    assert stop.cases == found.counts["unsupported"]
+
+
+def test_another_campaign_starts_the_runtime_anew() -> None:
+    plan = Plan("reference", examples=0)
+    try:
+        first = _child(plan, "one")
+        assert _child(plan, "one") is first
+        assert _child(plan, "two") is not first
+    finally:
+        close_mine()
 
 
 def test_a_runtime_that_always_crashes_is_not_asked_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,6 +139,16 @@ def test_a_crash_is_found_and_costs_few_more_crashes() -> None:
     assert len(ask.asked) <= result.cases + 12
 
 
+def test_a_search_ends_after_ten_crashes() -> None:
+    def hangs(asked: Question, output: Array) -> Array:
+        raise LateError("no answer within 20 seconds")
+
+    ask = Counted("clip", hangs)
+    sought("clip", ask)
+    # The first is made simple no further, and the tenth of those that are drawn is the last.
+    assert len(ask.asked) <= 11
+
+
 def test_a_hang_is_not_waited_for_again() -> None:
     def hangs(asked: Question, output: Array) -> Array:
         if output.size > 4:
@@ -213,7 +223,8 @@ def test_no_trial_is_asked_twice_and_each_obeys_all_rules() -> None:
 # --- bounds ------------------------------------------------------------------------------------------------
 
 
-def test_examples_bound_the_cases_and_shrinking_is_bounded() -> None:
+def test_examples_bound_the_cases_and_shrinking_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sonnx.conformance.search._MOST_CRASHES", 90)
     # Everything is wrong, in a new way each time.
     numbers = iter(range(10**6))
 

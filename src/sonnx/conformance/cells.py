@@ -3,6 +3,8 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from time import monotonic
 from typing import Any
 
 from sonnx.conformance.campaign import Outcome, compared, key, outcome, outcomes, twin
@@ -20,9 +22,9 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.operators.shared.trials import Trial
 
 # Every try to make a crash smaller costs a process; one to make a hang smaller waits so many seconds as well,
-# which are less than an answer may take: what comes of it is waited for in full.
+# or for so many times what a known answer takes: what comes of it is waited for in full.
 _TRIES_OF_CRASHES = 24
-_SHORT_WAIT = 2.0
+_SHORT_WAIT, _TIMES_A_KNOWN_ANSWER = 2.0, 4.0
 _TRIES = 400
 # Vectors of other forms that show the same are looked at as well where the first is no fault of its own.
 _TRIES_OF_UNLIKE, _MOST_UNLIKE = 60, 6
@@ -69,6 +71,7 @@ class _Tally:
     unlike: defaultdict[Key, dict[object, Outcome]] = field(default_factory=lambda: defaultdict(dict))
     shown: Counter[Key] = field(default_factory=Counter)
     refused: dict[str, Stop] = field(default_factory=dict)
+    answered: Trial | None = None
 
     @property
     def crashes(self) -> int:
@@ -84,6 +87,8 @@ class _Tally:
             CaseVerdict(found.trial.name, found.verdict, about, keys if found.differences else ())
         )
         self.rule(found)
+        if found.outputs and self.answered is None:
+            self.answered = found.trial
         if found.grade:
             self.grades[found.grade] += 1
         for each in keys:
@@ -92,7 +97,7 @@ class _Tally:
             if len(self.unlike[each]) < _MOST_UNLIKE:
                 self.unlike[each].setdefault(form_of(found.trial), found)
             self.shown[each] += 1
-        self.refuse(found, found.trial.name)
+        self.refuse(found, found.trial.name, 1)
 
     def rule(self, found: Outcome) -> None:
         """Count an outcome for the rules and rulings that it shows, and for those that it breaks."""
@@ -101,12 +106,12 @@ class _Tally:
             kept = found.verdict == "departs" and identifier not in broken
             self.rules[identifier]["conforms" if kept else found.verdict] += 1
 
-    def refuse(self, found: Outcome, source: str) -> None:
+    def refuse(self, found: Outcome, source: str, vectors: int) -> None:
         """Count a case that is not supported, by what was said; the first words are kept."""
         if found.verdict == "unsupported":
             new = Stop("unsupported", found.said, 0, source, found.trial)
             first = self.refused.get(found.said_alike, new)
-            self.refused[found.said_alike] = replace(first, cases=first.cases + 1)
+            self.refused[found.said_alike] = replace(first, cases=first.cases + vectors)
 
 
 def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType, told: Told | None = None) -> Cell:
@@ -128,7 +133,6 @@ def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType, told: Tol
             unasked = sum(1 for _ in subject.trials(dtype, plan.seed)) - len(tally.cases)
             break
     ask = _asking(child, plan, subject, dtype)
-    brief = replace(plan, timeout=min(plan.timeout, _SHORT_WAIT))
     if plan.examples and not unasked and any(case.verdict != "unsupported" for case in tally.cases):
         more = searched(
             subject,
@@ -150,7 +154,7 @@ def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType, told: Tol
         tuple(tally.cases),
         tuple(RuleVerdict(name, dict(counts)) for name, counts in sorted(tally.rules.items())),
         _departures(ask, tally),
-        (*_crashes(ask, _asking(child, brief, subject, dtype), tally), *tally.refused.values()),
+        (*_crashes(ask, partial(_brief, child, plan, tally), tally), *tally.refused.values()),
         dict(tally.grades),
         cases,
         unasked,
@@ -180,11 +184,11 @@ def _pace(told: Told, plan: Plan, subject: Subject, dtype: DType) -> Pace:
 
 
 def _counted(ask: Callable[[Trial], Outcome], tally: _Tally, pace: Pace | None) -> Callable[[Trial], Outcome]:
-    """Asks for the search, whose refusals are counted too."""
+    """Asks for the search, whose refusals are told too."""
 
     def counted(trial: Trial) -> Outcome:
         found = ask(trial)
-        tally.refuse(found, "search")
+        tally.refuse(found, "search", 0)
         if pace is not None:
             pace.step()
         return found
@@ -271,20 +275,45 @@ def _mode(found: Outcome) -> str:
 
 
 def _crashes(
-    ask: Callable[[Trial], Outcome], ask_briefly: Callable[[Trial], Outcome], tally: _Tally
+    ask: Callable[[Trial], Outcome], brief: Callable[[Outcome], Callable[[Trial], Outcome]], tally: _Tally
 ) -> list[Stop]:
     """Every way of crashing, by the smallest trial that still does."""
     stops = []
     for each, first in tally.firsts.items():
         if first.verdict != "crashes":
             continue
-        shows = _hangs(ask_briefly) if first.is_late else _shows(ask, each)
-        small = reduced(first.subject, first.trial, shows, tries=_TRIES_OF_CRASHES)
+        shows = _hangs(brief(first)) if first.is_late else _shows(ask, each)
+        # Whoever has never answered anything may only be slow.
+        tries = 0 if first.is_late and tally.answered is None else _TRIES_OF_CRASHES
+        small = reduced(first.subject, first.trial, shows, tries=tries)
         if first.is_late and small is not first.trial and not _hangs(ask)(small):
-            small = first.trial  # the runtime had only been slow
+            small = first.trial  # an answer comes after all, or another end
         number = tally.shown[each]
         stops.append(Stop("crashes", first.said, number, first.trial.name if number else "search", small))
     return stops
+
+
+def _brief(child: Child, plan: Plan, tally: _Tally, first: Outcome) -> Callable[[Trial], Outcome]:
+    """Asks with less patience than the plan has.
+
+    A process that has just started may be slow with its first answer, so it is asked something known before.
+    """
+    in_full = _asking(child, plan, first.subject, first.dtype)
+    fresh, patience = True, plan.timeout
+
+    def ask(trial: Trial) -> Outcome:
+        nonlocal fresh, patience
+        if fresh and tally.answered is not None:
+            in_full(tally.answered)
+            began = monotonic()
+            in_full(tally.answered)
+            known = _TIMES_A_KNOWN_ANSWER * (monotonic() - began)
+            patience = min(plan.timeout, max(_SHORT_WAIT, known))
+        found = _asking(child, replace(plan, timeout=patience), first.subject, first.dtype)(trial)
+        fresh = found.verdict == "crashes"
+        return found
+
+    return ask
 
 
 def _hangs(ask: Callable[[Trial], Outcome]) -> Callable[[Trial], bool]:

@@ -91,7 +91,7 @@ class Departure:
 class Stop:
     """Why some cases had no result: they crashed, or were not supported; with the first such trial.
 
-    The trial of a crash is made small, but for that of a hang.
+    The trial of a crash is made small. `cases` counts vectors; `source` is the first of them, or the search.
     """
 
     verdict: Verdict

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
+from uuid import uuid4
 
 from sonnx import __version__
 from sonnx.conformance.cells import Plan, judged_cell
@@ -36,14 +37,15 @@ def judged(
     Whoever interrupts it has what was found so far. Raises UnavailableError where the runtime cannot be had,
     SpreadError where the work could not be done.
     """
-    began = monotonic()
+    began, campaign = monotonic(), uuid4().hex
     cells: dict[int, Cell] = {}
     stopped = ""
     _MINE.tick = tick
     try:
         # Whoever misspelt something hears it before anything is spread.
-        name, version, models = _child(plan).name, _child(plan).version, _child(plan).takes_models
-        work = [(plan, operator, dtype) for operator, dtype in chosen]
+        mine = _child(plan, campaign)
+        name, version, models = mine.name, mine.version, mine.takes_models
+        work = [(plan, operator, dtype, campaign) for operator, dtype in chosen]
         for number, cell in spread.as_done(judge_unit, work):
             cells[number] = cell
             if watch is not None:
@@ -72,15 +74,18 @@ def judged(
     )
 
 
-def judge_unit(plan: Plan, operator: str, dtype: DType) -> Cell:
-    """Judge one operator on one type; the runtime's process is kept for the next unit of this thread."""
+def judge_unit(plan: Plan, operator: str, dtype: DType, campaign: str = "") -> Cell:
+    """Judge one operator on one type; the runtime's process is kept for the next unit of this thread.
+
+    In another campaign it is started anew: on a worker that outlives this one, the runtime may be a new one.
+    """
     tick: Tick | None = getattr(_MINE, "tick", None)
     told = None if tick is None else partial(tick, (operator, dtype))
-    return judged_cell(_child(plan), plan, operator, dtype, told)
+    return judged_cell(_child(plan, campaign), plan, operator, dtype, told)
 
 
-def _child(plan: Plan) -> Child:
-    asked = (plan.runtime, tuple(sorted(plan.options.items())), plan.memory)
+def _child(plan: Plan, campaign: str) -> Child:
+    asked = (campaign, plan.runtime, tuple(sorted(plan.options.items())), plan.memory)
     kept: tuple[object, Child] | None = getattr(_MINE, "child", None)
     if kept is not None and kept[0] == asked:
         return kept[1]

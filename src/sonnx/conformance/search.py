@@ -25,6 +25,8 @@ _TRIES = 80
 _TRIES_OF_A_CRASH = 12
 # Bytes that integers are drawn by, and elements: a power of two, and more than most arrays have.
 _INTEGERS, _CODES = 32, 64
+# Each costs a process, or the time that an answer may take.
+_MOST_CRASHES = 10
 # A runtime that departs in more ways is known well enough.
 _MOST_FOUND = 32
 # Hypothesis remembers all that it draws; so it begins anew from time to time.
@@ -86,6 +88,7 @@ class _Hunt:
     _simplest: Outcome | None = None
     _tries: int = 0
     _asks: int = 0
+    _crashes: int = 0
     ended: bool = False
     asks: bool = False
     # By their digests: Hypothesis refuses a runtime that says now this, now that about one trial.
@@ -133,6 +136,8 @@ class _Hunt:
                 raise _EnoughError
         if new:
             found = self._ask(trial)
+            self._crashes += found.verdict == "crashes" and self._wanted is None
+            self.ended |= self._crashes >= _MOST_CRASHES
             self._asked[told] = found if any(key not in self.known for key in found.keys) else None
         return self._asked[told]
 

@@ -233,8 +233,8 @@ def _unsupported(cells: Sequence[Cell]) -> list[str]:
     """What is not supported, by operator, with what was said first."""
     lines = []
     for once in stops_once(cells, "unsupported"):
-        types, cases = ", ".join(once.types), _number(once.cases, "vector")
-        head = f"{operator_name(once.cell.operator)} on {types}: {cases};"
+        shown = _number(once.cases, "vector") if once.cases else "found by the search"
+        head = f"{operator_name(once.cell.operator)} on {', '.join(once.types)}: {shown};"
         said = one_line(once.stop.said, 200) or "nothing was said"
         lines += _wrapped([*head.split(" "), *said.split(" ")], "  ", "    ")
     return ["\n".join(["not supported:", *lines])] if lines else []
