@@ -15,7 +15,7 @@ from sonnx.conformance.reduction import form_of, reduced
 from sonnx.conformance.result import CaseVerdict, Cell, Departure, Key, RuleVerdict, Stop, Verdict
 from sonnx.conformance.runtimes.child import DEFAULT_MEMORY, DEFAULT_SECONDS, Child
 from sonnx.conformance.runtimes.question import question
-from sonnx.conformance.search import searched
+from sonnx.conformance.search import MOST_CRASHES, searched
 from sonnx.conformance.subjects import Subject, subject_named
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
@@ -32,8 +32,6 @@ _TRIES_OF_UNLIKE, _MOST_UNLIKE = 60, 6
 _FEW = 4
 # So many other vectors are made small where the first one stays larger.
 _OTHERS = 4
-# Each costs a process, or the time that an answer may take: a runtime that always crashes is not asked on.
-_MOST_CRASHES = 10
 DEFAULT_EXAMPLES = 100
 
 
@@ -129,7 +127,7 @@ def judged_cell(child: Child, plan: Plan, operator: str, dtype: DType, told: Tol
         tally.add(found)
         if pace is not None:
             pace.step()
-        if tally.crashes == _MOST_CRASHES:
+        if tally.crashes == MOST_CRASHES:
             unasked = sum(1 for _ in subject.trials(dtype, plan.seed)) - len(tally.cases)
             break
     ask = _asking(child, plan, subject, dtype)

@@ -74,7 +74,7 @@ def judged(
     )
 
 
-def judge_unit(plan: Plan, operator: str, dtype: DType, campaign: str = "") -> Cell:
+def judge_unit(plan: Plan, operator: str, dtype: DType, campaign: str) -> Cell:
     """Judge one operator on one type; the runtime's process is kept for the next unit of this thread.
 
     In another campaign it is started anew: on a worker that outlives this one, the runtime may be a new one.

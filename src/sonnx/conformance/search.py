@@ -25,8 +25,9 @@ _TRIES = 80
 _TRIES_OF_A_CRASH = 12
 # Bytes that integers are drawn by, and elements: a power of two, and more than most arrays have.
 _INTEGERS, _CODES = 32, 64
-# Each costs a process, or the time that an answer may take.
-_MOST_CRASHES = 10
+# Each costs a process, or the time that an answer may take: a runtime that always crashes is not asked on,
+# neither vectors nor what is drawn.
+MOST_CRASHES = 10
 # A runtime that departs in more ways is known well enough.
 _MOST_FOUND = 32
 # Hypothesis remembers all that it draws; so it begins anew from time to time.
@@ -137,7 +138,7 @@ class _Hunt:
         if new:
             found = self._ask(trial)
             self._crashes += found.verdict == "crashes" and self._wanted is None
-            self.ended |= self._crashes >= _MOST_CRASHES
+            self.ended |= self._crashes >= MOST_CRASHES
             self._asked[told] = found if any(key not in self.known for key in found.keys) else None
         return self._asked[told]
 
