@@ -4,11 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SHELL  := /bin/bash
 
-.PHONY: help demo test lint types tests prove provers bench fuzz docs format clean
+.PHONY: help demo test test-all lint types tests deep-tests mutants prove provers bench fuzz docs format clean
 
 help:
 	@echo "make demo    a model checked, made to conform, run in IEEE arithmetic and exactly, written in C"
-	@echo "make test    lint, types, all tests with coverage"
+	@echo "make test    lint, types, tests with coverage: what must pass before a commit"
+	@echo "make test-all  the same, then deep budgets, sanitizers, provers, emulator, browser, mutants, fuzzing"
 	@echo "make prove   theories by Why3, emitted C by Frama-C: tables, build/prove/*.json and *.xml"
 	@echo "make fuzz    20,000 damaged and hostile model files through the check"
 	@echo "make bench   measured ratios to other engines: tables, build/bench.json, build/bench.png"
@@ -33,7 +34,12 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py build/demo
 
-test: lint types tests
+# mypy works on one core while the first tests are collected; what it says is a few lines.
+test: lint
+	@$(MAKE) --no-print-directory -j2 types tests
+
+test-all: test
+	@$(MAKE) --no-print-directory deep-tests
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -43,8 +49,17 @@ types: $(VENV)/.test
 	$(BIN)/mypy
 
 tests: $(VENV)/.test
-	$(BIN)/python -m pytest -n 3 --dist worksteal --cov --cov-report=
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=
 	$(BIN)/python -m coverage report --include='*/sonnx/operators/*,*/sonnx/numeric/*,*/sonnx/check/*' --fail-under=100
+
+# What `make test` leaves out (CONTRIBUTING.md has the tiers); it skips what the machine has no tools for.
+deep-tests: $(VENV)/.test
+	$(BIN)/python -m pytest -n 3 --dist worksteal --tier deep
+
+# How many of 80 drawn mutants die: by the tests of `make test`, and by all. It takes an hour each.
+mutants: $(VENV)/.test
+	$(BIN)/python -m tests.mutants judge --tier quick
+	$(BIN)/python -m tests.mutants judge --tier all
 
 $(VENV)/.prove: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[prove]'

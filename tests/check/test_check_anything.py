@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 
 from sonnx.check.graphs import check_graph
 from sonnx.model.dtype import DType
@@ -12,6 +14,8 @@ from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Reference
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import rules
 from sonnx.report.text import findings_text
+
+pytestmark = pytest.mark.measured
 
 NAMES = st.sampled_from(["x", "y", "t", "a", "b", "lo", "hi", "", "\x1b[2J", "\udc80", "n" * 300])
 LISTS = st.lists(NAMES, max_size=4).map(tuple)
@@ -82,7 +86,8 @@ GRAPHS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=100)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(100))
 @given(graph=GRAPHS)
 def test_every_graph_is_answered_with_findings_that_can_be_printed(graph: Graph) -> None:
     found = check_graph(graph)

@@ -16,6 +16,8 @@ from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph.examples import FUNCTION, GOOD, graph, node, scalar, values
 
+pytestmark = pytest.mark.measured
+
 
 def test_a_tensor_is_judged_once_however_many_nodes_use_it() -> None:
     nodes = [TO_T, *(node("Clip", "t lo hi", name) for name in ("a", "b", "y"))]
@@ -149,6 +151,7 @@ HEAVY: Mapping[str, tuple[Callable[[], Graph], set[str]]] = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("case", HEAVY)
 def test_a_model_made_to_be_heavy_is_refused_and_not_worked_off(case: str) -> None:
     # Work that grows as the product of two of these numbers would take hours.
@@ -166,6 +169,7 @@ def test_a_rule_that_only_many_others_come_before_is_still_heeded() -> None:
     assert broken_graph_rules(heavy, {"graph.D2", "graph.D12"}) == set()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("number", [MOST_FINDINGS - 1, MOST_FINDINGS, MOST_FINDINGS + 5])
 def test_ten_thousand_findings_are_enough(number: int) -> None:
     many = graph([node("Relu", "x", "y"), *(replace(CLIP, outputs=("",)),) * (number - 1)])

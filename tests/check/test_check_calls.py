@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 
+import pytest
+
 from sonnx.check.calls import check_call, check_node_call
 from sonnx.model.call import call
 from sonnx.model.location import Location
 from sonnx.model.rule import Broken, Shown
 from sonnx.operators import CLIP, CONV
+
+pytestmark = pytest.mark.measured
 
 HERE = Location("node", "limit", 0, "Clip", "net.onnx")
 CLEAN = call("Clip", {"input": "float[2]", "min": "float[]", "max": "float[]"})

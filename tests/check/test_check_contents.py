@@ -28,6 +28,7 @@ from tests.check.support import (
     made,
     named,
 )
+from tests.loops import for_each
 
 from sonnx.check.inference import node_call
 from sonnx.model.dtype import DType
@@ -35,6 +36,8 @@ from sonnx.model.graph import Constant, Graph, Node, Reference, Value
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.operators import CONV, EXPAND
 from sonnx.operators.graph.examples import CHAIN, GOOD, OPSETS, graph, node, scalar, values
+
+pytestmark = pytest.mark.measured
 
 IMAGE = conv({"X": "float[1,1,4,4]", "W": "float[1,1,3,3]"})
 KERNEL = IMAGE.inputs[1:]
@@ -270,7 +273,7 @@ CASES: Mapping[str, tuple[Graph, set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@for_each("case", CASES)
 def test_a_model_breaks_exactly_these_rules(case: str) -> None:
     checked, expected = CASES[case]
     assert broken(checked) == expected

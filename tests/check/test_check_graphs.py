@@ -28,6 +28,7 @@ from tests.check.support import (
     function,
     named,
 )
+from tests.loops import for_each
 
 from sonnx.check.graphs import check_graph
 from sonnx.model.graph import Constant, Graph, Node, Opaque, Value
@@ -36,8 +37,10 @@ from sonnx.model.tensor_type import tensor_type
 from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph.examples import CHAIN, GOOD, OPSETS, graph, node, values
 
+pytestmark = pytest.mark.measured
 
-@pytest.mark.parametrize("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
+
+@for_each("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
 def test_the_failing_example_breaks_that_rule_alone_and_the_passing_one_none(rule: GraphRule) -> None:
     found = check_graph(rule.failing)
     assert {finding.rule for finding in found} == {rule.identifier}
@@ -238,7 +241,7 @@ CASES: Mapping[str, tuple[Graph, set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@for_each("case", CASES)
 def test_a_model_breaks_exactly_these_rules(case: str) -> None:
     checked, expected = CASES[case]
     assert broken(checked) == expected

@@ -37,6 +37,8 @@ from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph.examples import GOOD, OPSETS, graph, node, values
 from sonnx.report.text import finding_text
 
+pytestmark = pytest.mark.measured
+
 
 def test_a_finding_of_a_graph_reads_like_any_other() -> None:
     looped = replace(graph([node("Clip", "y lo hi", "y", name="limit")]), source="net.onnx")

@@ -15,6 +15,8 @@ from sonnx.operators import CLIP as LIMIT
 from sonnx.operators import CONV, EXPAND, WHERE
 from sonnx.operators.graph.examples import OPSETS, graph, node, values
 
+pytestmark = pytest.mark.measured
+
 IMAGE = {"X": "float[1,2,5,5]", "W": "float[3,2,3,3]"}
 EXPLICIT: dict[str, Any] = {
     "strides": (1, 1),

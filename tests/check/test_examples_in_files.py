@@ -20,6 +20,8 @@ from sonnx.model.rule import AnyRule
 from sonnx.operators import GRAPH_RULES, profile_rules, rules
 from sonnx.operators.graph.examples import BRANCH, EXTRA, GOOD, NO_DATA
 
+pytestmark = pytest.mark.measured
+
 # The rules that no file can break, and why.
 UNWRITABLE: Mapping[str, str] = {
     "broadcast.C1": "Broadcast is no operator of ONNX",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 
 import sonnx
 from sonnx.conformance.campaign import Outcome, outcome
@@ -293,7 +294,7 @@ def marked(name: str) -> tuple[Trial, Callable[[Array], Array]]:
     return trial, np.isnan
 
 
-@pytest.mark.parametrize(("name", "jumps"), OUTPUTS)
+@for_each(("name", "jumps"), OUTPUTS)
 def test_one_wrong_output_element_leaves_what_decides_it(name: str, jumps: bool) -> None:
     subject, (trial, wrong) = subject_named(name), marked(name)
     place = tuple(int(index) for index in np.argwhere(wrong(right(subject.operator, trial)))[-1])

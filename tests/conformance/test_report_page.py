@@ -27,6 +27,8 @@ from sonnx.conformance.reporting.text import report_text
 from sonnx.conformance.result import Cell, Report
 from sonnx.model.dtype import DType
 
+pytestmark = pytest.mark.browser
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
 

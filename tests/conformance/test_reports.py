@@ -29,6 +29,7 @@ from tests.conformance.report_samples import (
     stop,
     trial,
 )
+from tests.loops import for_each
 
 from sonnx import TensorType, same_bits
 from sonnx.conformance.reporting.arrays import MOST_BYTES, MOST_ELEMENTS, array_entry, array_text
@@ -247,7 +248,7 @@ def test_the_same_report_gives_the_same_texts() -> None:
     assert report_document(one, date="2025-11-16")["date"] == "2025-11-16"
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@for_each("dtype", TYPES)
 def test_an_array_is_rebuilt_from_its_bytes(dtype: DType) -> None:
     array = special_vector(dtype, signalling=True)
     entry = array_entry(array)

@@ -24,6 +24,7 @@ from tests.conformance.runtimes_support import (
     ends,
     every_type,
 )
+from tests.loops import for_each
 
 from sonnx import TensorType, same_bits
 from sonnx.conformance.runtimes.answer import Answer, seconds_text
@@ -137,7 +138,7 @@ def described(answer: Answer) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", HARMLESS)
+@for_each("name", HARMLESS)
 def test_what_a_runtime_gives_is_returned_right_or_wrong(child: Child, name: str) -> None:
     assert goes_on(child)
     before = process_of(child)

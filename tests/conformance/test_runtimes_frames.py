@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.conformance.runtimes_support import HONEST, LIES, conv_question, every_type
+from tests.loops import for_each
 
 from sonnx import TensorType, same_bits
 from sonnx.conformance.runtimes import frames
@@ -29,7 +30,7 @@ def message_of(content: bytes) -> tuple[frames.Header, bytes]:
     return message
 
 
-@pytest.mark.parametrize("name", every_type())
+@for_each("name", every_type())
 def test_every_bit_of_an_array_comes_back(name: str) -> None:
     array = every_type()[name]
     back = unpack(pack(array))
@@ -111,7 +112,7 @@ def test_an_answer_comes_back_whole() -> None:
     assert crash.text == "crashed: signal 11 (SIGSEGV)"
 
 
-@pytest.mark.parametrize("name", LIES)
+@for_each("name", LIES)
 def test_a_message_that_is_no_answer_is_refused(name: str) -> None:
     with pytest.raises(FrameError):
         answer_of(*message_of(LIES[name]), 1)

@@ -7,6 +7,7 @@ import numpy as np
 import onnx
 import pytest
 from tests.conformance.runtimes_support import ATTRIBUTES, F, clip_question, conv_question, trial
+from tests.loops import for_each
 
 from sonnx import RuleError, TensorType, real
 from sonnx.api import Graph
@@ -66,8 +67,8 @@ def test_a_model_conforms_and_computes_what_is_asked(name: str) -> None:
     assert [result.shape for result in results.values()] == [kind.sizes for kind in asked.outputs.values()]
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("opset", [13, 16, 22, NEWEST_OPSET])
+@for_each("name", MODELS)
+@for_each("opset", [13, 16, 22, NEWEST_OPSET])
 def test_a_model_is_one_that_onnx_takes(name: str, opset: int) -> None:
     model = onnx.load_model_from_string(model_bytes(MODELS[name], opset))
     onnx.checker.check_model(model, full_check=True)

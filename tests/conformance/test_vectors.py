@@ -28,6 +28,7 @@ from tests.conformance.vectors_support import (
     tensor,
     words,
 )
+from tests.loops import for_each
 
 from sonnx import __version__
 from sonnx.conformance import vectors
@@ -304,8 +305,8 @@ def enclosure(
     return Enclosure(np.array([special]), numbers, np.array([bound]), *flags)
 
 
-@pytest.mark.parametrize("exact", [Fraction(1, 3), Fraction(-7, 2**1080), Fraction(2**60 + 1), Fraction(0)])
-@pytest.mark.parametrize("bound", [0.0, 5e-324, 2.0**-60, 0.1, 3e300])
+@for_each("exact", [Fraction(1, 3), Fraction(-7, 2**1080), Fraction(2**60 + 1), Fraction(0)])
+@for_each("bound", [0.0, 5e-324, 2.0**-60, 0.1, 3e300])
 def test_the_ends_are_the_outermost_doubles_inside(exact: Fraction, bound: float) -> None:
     low, high, special = interval(enclosure(0.0, exact, bound))
     below, above = exact - Fraction(bound), exact + Fraction(bound)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import pytest
 from tests.conformance.right.once import BY_NAME, SEED, is_large, is_twin
 from tests.conformance.wrong import (
     bounding,
@@ -16,6 +15,7 @@ from tests.conformance.wrong import (
     sliding,
 )
 from tests.conformance.wrong.mutant import Here, Mutant
+from tests.loops import for_each
 
 from sonnx.conformance.campaign import Outcome, outcome, outcomes
 from sonnx.conformance.runtimes.child import Child
@@ -58,7 +58,7 @@ def is_caught(mutant: Mutant, dtype: DType) -> bool:
     )
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=called)
+@for_each("mutant", MUTANTS, ids=called)
 def test_a_wrong_runtime_departs_from_the_ruling_that_it_breaks(mutant: Mutant) -> None:
     assert [dtype for dtype in mutant.types if not is_caught(mutant, dtype)] == []
 

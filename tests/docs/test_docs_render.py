@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from docs.markup import DocsError, block, code, escape, prose, slug, table
 from docs.overview import changelog_page
+from tests.loops import for_each
 
 from docs import render
 from sonnx.model.call import ABSENT, call
@@ -122,7 +123,7 @@ def test_a_call_is_written_with_types_attributes_constants_and_outputs() -> None
     assert call_text(example) == expected
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.identifier)
+@for_each("rule", rules(), ids=lambda rule: rule.identifier)
 def test_a_rule_is_shown_with_anchor_reason_and_the_error_its_example_gives(rule: AnyRule) -> None:
     markup = render.rules([rule])
     text = shown(markup).text

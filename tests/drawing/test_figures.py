@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
+from tests.loops import for_each
 
 from sonnx.drawing import svg
 from sonnx.drawing.figure import Figure, compose
@@ -17,6 +18,8 @@ from sonnx.operators.onnx.clip import figures as clip
 from sonnx.operators.onnx.conv import figures as conv
 from sonnx.operators.onnx.expand import figures as expand
 from sonnx.operators.onnx.where import figures as where
+
+pytestmark = pytest.mark.measured
 
 SVG = "{http://www.w3.org/2000/svg}"
 BY_OPERATOR = {
@@ -30,7 +33,7 @@ BY_OPERATOR = {
 FIGURES = [figure for figures in BY_OPERATOR.values() for figure in figures]
 HOSTILE = "</text><script>alert('1')</script> & \"quoted\" ]]> \x00\x1b\ud800"
 
-every_figure = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+every_figure = for_each("figure", FIGURES, ids=lambda figure: figure.name)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ from sonnx.operators.xla.conv import figures as conv
 from sonnx.operators.xla.conv_with_general_padding import figures as general
 from sonnx.operators.xla.convert_element_type import figures as convert
 
+pytestmark = pytest.mark.measured
+
 BY_OPERATOR = {
     "xla-conv": conv.FIGURES,
     "xla-conv-with-general-padding": general.FIGURES,

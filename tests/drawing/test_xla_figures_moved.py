@@ -9,6 +9,7 @@ from math import inf, isnan, nan
 import pytest
 from tests.drawing import test_figures as laws
 from tests.drawing.test_figures import SVG, labels, parsed
+from tests.loops import for_each
 
 from sonnx.drawing import svg
 from sonnx.drawing.figure import Figure
@@ -17,6 +18,8 @@ from sonnx.operators.xla.call import figures as call
 from sonnx.operators.xla.clamp import figures as clamp
 from sonnx.operators.xla.collapse import figures as collapse
 from sonnx.operators.xla.concatenate import figures as concatenate
+
+pytestmark = pytest.mark.measured
 
 BY_OPERATOR = {
     "xla-broadcast": broadcast.FIGURES,
@@ -28,21 +31,21 @@ BY_OPERATOR = {
 FIGURES = [figure for figures in BY_OPERATOR.values() for figure in figures]
 LAWS = [
     law
-    for name, law in vars(laws).items()
+    for name, law in ((name, inspect.unwrap(value)) for name, value in vars(laws).items() if callable(value))
     if name.startswith("test_") and list(inspect.signature(law).parameters) == ["figure"]
 ]
 MINUS, TO = "\u2212", "\u2192"
 
 
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@for_each("figure", FIGURES, ids=lambda figure: figure.name)
+@for_each("law", LAWS, ids=lambda law: law.__name__)
 def test_every_law_of_figures_holds(law: Callable[[Figure], None], figure: Figure) -> None:
     law(figure)
 
 
 def test_there_are_laws_and_each_operation_has_figures() -> None:
-    assert laws.test_no_two_texts_overlap in LAWS
-    assert laws.test_every_text_can_be_read_on_the_paper in LAWS
+    assert inspect.unwrap(laws.test_no_two_texts_overlap) in LAWS
+    assert inspect.unwrap(laws.test_every_text_can_be_read_on_the_paper) in LAWS
     assert len(LAWS) >= 9
     assert all(BY_OPERATOR.values())
 

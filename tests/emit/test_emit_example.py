@@ -9,7 +9,7 @@ from tests.report.cli_support import written as model_written
 
 import sonnx
 
-pytestmark = needs_gcc
+pytestmark = [pytest.mark.measured, needs_gcc]
 
 SANITIZED = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
@@ -20,7 +20,14 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> sonnx.Graph:
     return sonnx.load(path).normalize({"batch": 1})
 
 
-@pytest.mark.parametrize("cflags", ["-O0", "-O3 -march=native", SANITIZED])
+@pytest.mark.parametrize(
+    "cflags",
+    [
+        "-O0",
+        pytest.param("-O3 -march=native", marks=pytest.mark.long),
+        pytest.param(SANITIZED, marks=pytest.mark.sanitizer),
+    ],
+)
 def test_plain_kernels_give_the_specified_bits(network: sonnx.Graph, cflags: str, tmp_path: Path) -> None:
     folder = written(tmp_path / "p", network)
     for _ in range(2):
@@ -37,6 +44,7 @@ def test_fast_kernels_give_them_too(network: sonnx.Graph, accumulate: str, tmp_p
     assert_passes(make(written(tmp_path / "p", network, accumulate, "fast"), cflags="-O2 -march=native"))
 
 
+@pytest.mark.sanitizer
 @needs_valgrind
 @pytest.mark.parametrize("kernels", ["plain", "fast"])
 def test_valgrind_has_nothing_to_say_of_the_network(

@@ -20,14 +20,18 @@ from tests.emit.support import (
 import sonnx
 from sonnx.emit.project import Kernels
 
-pytestmark = needs_gcc
+pytestmark = [pytest.mark.measured, needs_gcc]
 
 SANITIZED = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
 @pytest.mark.parametrize(
     ("cflags", "accumulate", "nodes"),
-    [("-O0", "separate", 40), ("-O2 -march=native", "fused", 30), (SANITIZED, "separate", 8)],
+    [
+        ("-O0", "separate", 40),
+        ("-O2 -march=native", "fused", 30),
+        pytest.param(SANITIZED, "separate", 8, marks=pytest.mark.sanitizer),
+    ],
 )
 def test_fast_kernels_have_the_bits_of_the_definitions(
     cflags: str, accumulate: str, nodes: int, tmp_path: Path
@@ -41,6 +45,7 @@ def test_clang_agrees_on_fast_kernels(tmp_path: Path) -> None:
     assert_passes(make(folder, cc="clang", cflags="-O1"))
 
 
+@pytest.mark.sanitizer
 @needs_valgrind
 def test_valgrind_has_nothing_to_say_of_fast_kernels(tmp_path: Path) -> None:
     folder = written(tmp_path / "p", random_model(9, 8), kernels="fast")

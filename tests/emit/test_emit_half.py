@@ -12,7 +12,7 @@ from tests.emit.support import STRICT, needs_gcc
 
 from sonnx.emit.template import shared
 
-pytestmark = needs_gcc
+pytestmark = [pytest.mark.measured, needs_gcc]
 
 WRAPPER = """
 void widen(const uint16_t *from, float *to, int32_t count);

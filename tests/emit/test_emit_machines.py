@@ -11,6 +11,7 @@ from sonnx.emit.project import Kernels
 CROSS = "aarch64-linux-gnu-gcc"
 
 pytestmark = [
+    pytest.mark.emulator,
     needs_gcc,
     pytest.mark.skipif(shutil.which(CROSS) is None, reason=f"{CROSS} is not installed"),
     pytest.mark.skipif(shutil.which("qemu-aarch64") is None, reason="qemu-aarch64 is not installed"),

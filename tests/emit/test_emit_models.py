@@ -23,12 +23,13 @@ from sonnx.emit.vectors import draw
 from sonnx.model.graph import Value
 from sonnx.model.tensor_type import tensor_type
 
-pytestmark = needs_gcc
+pytestmark = [pytest.mark.measured, needs_gcc]
 
 SANITIZED = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 NODES = 120
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("seed", "accumulate"), [(1, "separate"), (2, "fused")])
 def test_random_models_have_the_bits_of_the_definitions(seed: int, accumulate: str, tmp_path: Path) -> None:
     graph = random_model(seed, NODES)
@@ -77,18 +78,27 @@ def test_random_models_reach_every_operator_type_and_kind_of_array() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cflags", "accumulate"), [("-O0", "fused"), ("-O3 -march=native", "separate"), (SANITIZED, "separate")]
+    ("cflags", "accumulate"),
+    [
+        ("-O0", "fused"),
+        ("-O3 -march=native", "separate"),
+        pytest.param(SANITIZED, "separate", marks=pytest.mark.sanitizer),
+    ],
 )
 def test_options_of_gcc_change_no_bit(cflags: str, accumulate: str, tmp_path: Path) -> None:
     assert_passes(make(written(tmp_path / "p", random_model(3, 40), accumulate), cflags=cflags))
 
 
 @needs_clang
-@pytest.mark.parametrize(("cflags", "nodes"), [("-O0", 40), ("-O3 -march=native", 40), (SANITIZED, 20)])
+@pytest.mark.parametrize(
+    ("cflags", "nodes"),
+    [("-O0", 40), ("-O3 -march=native", 40), pytest.param(SANITIZED, 20, marks=pytest.mark.sanitizer)],
+)
 def test_clang_agrees(cflags: str, nodes: int, tmp_path: Path) -> None:
     assert_passes(make(written(tmp_path / "p", random_model(4, nodes)), cc="clang", cflags=cflags))
 
 
+@pytest.mark.sanitizer
 @needs_valgrind
 def test_valgrind_has_nothing_to_say(tmp_path: Path) -> None:
     folder = written(tmp_path / "p", random_model(5, 30))

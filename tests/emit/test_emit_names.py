@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.emit.support import OPSETS, assert_passes, files_of, make, needs_gcc, written
+from tests.loops import for_each
 
 import sonnx
 from sonnx.emit.names import prefix, shown, word
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
+
+pytestmark = pytest.mark.measured
 
 HOSTILE = (
     "*/ int x; /*",
@@ -96,7 +99,8 @@ def test_hostile_names_of_the_model_change_nothing(kernels: str, tmp_path: Path)
         assert not (folder / "x").exists()
 
 
-@pytest.mark.parametrize("title", HOSTILE)
+@pytest.mark.no_cover
+@for_each("title", HOSTILE)
 def test_files_hold_plain_ascii_and_no_trigraph(title: str) -> None:
     for name, content in files_of(model(NAMES, title)).items():
         assert re.fullmatch(r"[a-z_]+\.[a-z]+|Makefile|README\.md|SHA256SUMS", name)

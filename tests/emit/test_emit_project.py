@@ -32,6 +32,8 @@ from sonnx.emit.vectors import draw
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
 
+pytestmark = pytest.mark.measured
+
 PRINT_DIGEST = """
 import hashlib, sys
 from tests.emit.support import files_of, random_model
@@ -245,6 +247,7 @@ def test_nodes_on_constants_alone_are_constants_of_a_fast_project(tmp_path: Path
     assert not re.search(r"\| `node_", text)
 
 
+@pytest.mark.no_cover
 def test_many_nodes_with_one_long_name_are_emitted_in_bounded_time() -> None:
     kind, count = tensor_type("float[1]"), 3000
     bounds = tuple(Constant(name, tensor_type("float[]"), np.zeros((), np.float32)) for name in "lh")

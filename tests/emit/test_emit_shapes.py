@@ -10,7 +10,7 @@ import pytest
 from tests.emit.support import needs_gcc, written
 from tests.native.test_native_conv import SHAPES
 
-pytestmark = needs_gcc
+pytestmark = [pytest.mark.sanitizer, needs_gcc, pytest.mark.measured]
 
 FLAGS = ("-std=c99", "-g", "-O1", "-ffp-contract=off", "-Wno-psabi", "-fsanitize=address,undefined")
 STOP = ("-fno-sanitize-recover=all",)
@@ -39,6 +39,7 @@ def compiled(folder: Path, objects: Path) -> Iterator[str]:
         yield str(target)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", sorted(set(SHAPES) - LARGE))
 def test_no_kernel_of_conv_reaches_beside_an_array(name: str, tmp_path: Path, objects: Path) -> None:
     graph, _ = SHAPES[name][1].model("float")

@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from tests.budgets import examples
+from tests.loops import for_each
 from tests.normalize.support import float32, normalized, proto, read, rules
 from tests.operators.seven_loops import STEPS, exactly, seven_loops
 from tests.operators.support import Array, arrays, special_values
@@ -22,6 +24,8 @@ from tests.operators.support import Array, arrays, special_values
 import sonnx
 from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, execute
 from sonnx.model.graph import Graph
+
+pytestmark = pytest.mark.measured
 
 CLIP = "g (float[3] x) => (float[3] y) <float lo = {0.0}, float hi = {6.0}> { y = Clip(x, lo, hi) }"
 
@@ -229,9 +233,9 @@ def by_seven_loops(data: Mapping[str, Array], step: Any) -> Array:
     return seven_loops(clipped, data["w2"], None, step, **SECOND)
 
 
-@pytest.mark.parametrize("kind", ["float16", "float", "double"])
-@pytest.mark.parametrize("accumulate", ["separate", "fused"])
-@pytest.mark.parametrize("seed", range(3))
+@for_each("kind", ["float16", "float", "double"])
+@for_each("accumulate", ["separate", "fused"])
+@for_each("seed", range(3))
 def test_a_network_of_two_layers_has_the_bits_of_seven_loops(kind: str, accumulate: Any, seed: int) -> None:
     graph, data = two_layers(np.random.default_rng(seed), kind)
     # The product of two float16 is exact in float: there the modes are one.
@@ -260,7 +264,8 @@ def test_a_network_in_the_reals_is_that_of_seven_loops_on_fractions() -> None:
     assert y.tolist() == by_seven_loops(lifted, exactly).tolist()
 
 
-@hypothesis_settings(deadline=None, max_examples=60)
+@pytest.mark.no_cover
+@hypothesis_settings(deadline=None, max_examples=examples(60))
 @given(
     data=st.data(),
     name=st.sampled_from(["float16", "float", "double", "int8", "uint64", "bfloat16", "complex64"]),
@@ -497,8 +502,8 @@ BUSY: dict[str, tuple[str, dict[str, Array], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", list(BUSY))
-@pytest.mark.parametrize("kind", ["float16", "float", "double"])
+@for_each("name", list(BUSY))
+@for_each("kind", ["float16", "float", "double"])
 def test_a_run_takes_no_more_than_it_says(kind: str, name: str) -> None:
     text, given, how = BUSY[name]
     element = np.dtype({"float16": "f2", "float": "f4", "double": "f8"}[kind])

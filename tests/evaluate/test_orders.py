@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 from tests.operators.support import Array, arrays, bits
 
 import sonnx
@@ -21,6 +22,8 @@ from sonnx.check.graphs import check_graph
 from sonnx.evaluate.graphs import Settings, Step, execute
 from sonnx.model.graph import Constant, Function, Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
+
+pytestmark = pytest.mark.measured
 
 SHAPE = (1, 2, 2, 3)
 FLOAT, BOOL = tensor_type("float[1,2,2,3]"), tensor_type("bool[1,2,2,3]")
@@ -153,7 +156,8 @@ def run(graph: Graph, inputs: Mapping[str, Array], **how: Any) -> Run:
     return Run({name: bits(array) for name, array in found.items()}, order)
 
 
-@settings(deadline=None, max_examples=40)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(40))
 @given(data=st.data(), graph=graphs(20, 30), inputs=INPUTS, accumulate=st.sampled_from(["separate", "fused"]))
 def test_any_order_of_twenty_nodes_or_more_gives_the_same_bits(
     data: st.DataObject, graph: Graph, inputs: dict[str, Array], accumulate: str
@@ -169,7 +173,7 @@ def test_any_order_of_twenty_nodes_or_more_gives_the_same_bits(
         assert run(graph, inputs, accumulate=accumulate, order="random", seed=seed).results == expected
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(data=st.data(), graph=graphs(1, 12), inputs=INPUTS)
 def test_a_list_in_no_topological_order_gives_the_same_bits(
     data: st.DataObject, graph: Graph, inputs: dict[str, Array]
@@ -235,6 +239,7 @@ SMALL = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("accumulate", ["separate", "fused"])
 @pytest.mark.parametrize("name", list(SMALL))
 def test_all_orders_of_small_graphs_give_the_same_bits(name: str, accumulate: str) -> None:

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.measured
+
 FIRST = [
     "import sonnx",
     "import sonnx; sonnx.LoadError",
@@ -14,6 +16,7 @@ FIRST = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("first", FIRST)
 def test_the_function_load_is_not_hidden_by_the_folder_of_that_name(first: str) -> None:
     code = f"{first}; print(sonnx.load.__module__)"

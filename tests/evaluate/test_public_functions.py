@@ -12,6 +12,8 @@ from sonnx.evaluate.apply import apply
 from sonnx.model.dtype import DType
 from sonnx.operators import CLIP
 
+pytestmark = pytest.mark.measured
+
 F32 = np.float32
 ARRAY = np.array([1, 2, 3], F32)
 ONE = np.ones((1, 1, 1, 1), F32)

@@ -12,6 +12,7 @@ from tests.fuzz.__main__ import main
 from tests.fuzz.corpus import MAKERS, samples
 from tests.fuzz.harness import Answer, Settings, Summary, examine, keep
 from tests.fuzz.mutations import BYTE_MUTATIONS, MODEL, MUTATIONS, mutated
+from tests.loops import for_each
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited and measured as on Linux")
 
@@ -132,7 +133,7 @@ def test_mutation_starts_from_models_that_onnx_accepts(make: object, tmp_path: P
     onnx.checker.check_model(tmp_path / MODEL)
 
 
-@pytest.mark.parametrize("index", range(len(MUTATIONS)), ids=lambda index: MUTATIONS[index].__name__)
+@for_each("index", range(len(MUTATIONS)), ids=lambda index: MUTATIONS[index].__name__)
 def test_every_mutation_of_messages_changes_some_model(index: int) -> None:
     from random import Random
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import ModelProto
+from tests.budgets import examples
 from tests.load.support import clip, found, model, part, read, scalar, value
 
 from sonnx.load.limits import Limits, LoadError
@@ -139,7 +140,7 @@ def test_messages_nested_without_end_are_refused() -> None:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_no_bytes_raise_anything_else(content: bytes) -> None:
     for made in (content, GOOD[:40] + content, part(7, content), part(7, part(1, content))):
         try:

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, numpy_helper
+from tests.budgets import examples
 from tests.load.support import found, model, part, read, varint
+from tests.loops import for_each
 from tests.operators.support import HELD
 
 from sonnx.load.limits import Limits
@@ -94,8 +96,8 @@ def test_the_profile_has_sixteen_types_in_files() -> None:
     assert {dtype: getattr(TensorProto, dtype.upper()) for dtype in ALL if dtype != "real"} == TO_ONNX
 
 
-@pytest.mark.parametrize("name", PLAIN)
-@pytest.mark.parametrize("where", ["raw", "typed"])
+@for_each("name", PLAIN)
+@for_each("where", ["raw", "typed"])
 def test_every_bit_of_every_type_is_kept(name: str, where: str) -> None:
     content = part(RAW, little_endian(name)) if where == "raw" else typed_field(name)
     held = constant(tensor(name, content))
@@ -133,8 +135,8 @@ def test_a_string_that_is_not_utf_8_is_a_finding() -> None:
     assert problem(proto) == r"it holds a string that is not UTF-8: b'\xff\x1b'"
 
 
-@pytest.mark.parametrize("name", [*HELD, "string"])
-@pytest.mark.parametrize("dims", [(0,), (2, 0, 3)])
+@for_each("name", [*HELD, "string"])
+@for_each("dims", [(0,), (2, 0, 3)])
 def test_a_tensor_without_elements_needs_no_data(name: str, dims: tuple[int, ...]) -> None:
     held = constant(tensor(name, b"", dims))
     assert held.data.shape == dims
@@ -146,7 +148,7 @@ def test_a_scalar_has_one_element() -> None:
 
 
 @given(st.sampled_from(PLAIN), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_raw_and_typed_elements_agree_on_any_bits(name: str, data: st.DataObject) -> None:
     raw = data.draw(st.binary(min_size=6 * WIDTH[name], max_size=6 * WIDTH[name]))
     array = constant(tensor(name, part(RAW, raw))).data
@@ -225,7 +227,7 @@ WRONG: dict[str, tuple[Callable[[], TensorProto], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@for_each("name", WRONG)
 def test_wrong_elements_are_a_finding_that_says_why(name: str) -> None:
     make, words = WRONG[name]
     assert words in problem(make())

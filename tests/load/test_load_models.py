@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from onnx import IR_VERSION, AttributeProto, NodeProto, TensorProto, TypeProto, defs, helper, numpy_helper
 from tests.load.support import NEWEST, OPSETS, clip, found, model, part, read, read_file, scalar, value
+from tests.loops import for_each
 from tests.operators.support import bits
 
 from sonnx.load.reader import from_proto, load
@@ -17,7 +18,7 @@ def test_a_model_that_conforms_has_no_findings() -> None:
     assert found(read(model())) == []
 
 
-@pytest.mark.parametrize("opset", OPSETS)
+@for_each("opset", OPSETS)
 def test_operators_have_the_version_that_their_operator_set_gives_them(opset: int) -> None:
     nodes = [
         helper.make_node("Conv", ["x", "w"], ["a"]),
@@ -35,7 +36,7 @@ def test_operators_have_the_version_that_their_operator_set_gives_them(opset: in
     }
 
 
-@pytest.mark.parametrize("opset", OPSETS)
+@for_each("opset", OPSETS)
 def test_models_of_every_operator_set_from_13_on_conform(opset: int) -> None:
     graph = read(model(opset=opset))
     assert graph.opsets == (("", opset),)

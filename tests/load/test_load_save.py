@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import AttributeProto, TensorProto, TypeProto, checker, helper, numpy_helper
+from tests.budgets import examples
 from tests.load.support import OPSETS, clip, form, found, model, part, read, scalar, value
 from tests.load.test_load_data import PLAIN, RAW, little_endian, tensor
 from tests.load.test_load_models import with_function
+from tests.loops import for_each
 from tests.operators.support import EVERY_TYPE, arrays, big_endian
 
 from sonnx.load.reader import from_bytes, load
@@ -79,7 +81,7 @@ def test_the_same_graph_gives_the_same_bytes() -> None:
     assert to_bytes(graph) == to_bytes(read(rich())) == to_bytes(again(graph))
 
 
-@pytest.mark.parametrize("opset", OPSETS)
+@for_each("opset", OPSETS)
 def test_every_operator_set_comes_back(opset: int) -> None:
     graph = read(model(opset=opset))
     assert form(again(graph)) == form(graph)
@@ -103,7 +105,7 @@ def test_onnx_reads_the_bits_that_were_written() -> None:
 
 
 @given(st.sampled_from([name for name in EVERY_TYPE if name != "real"]), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_any_array_comes_back_bit_for_bit(name: str, data: st.DataObject) -> None:
     array = data.draw(arrays(name, (2, 0, 1) if data.draw(st.booleans()) else (2, 3)))
     kind = tensor_type(f"{name}[{','.join(map(str, array.shape))}]")
@@ -269,7 +271,7 @@ def test_a_constant_without_data_is_written_without_data() -> None:
     assert held.problem == "its type and shape need 3 elements, float_data has 0"
 
 
-@pytest.mark.parametrize("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
+@for_each("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
 def test_the_examples_of_every_rule_can_be_written_and_read(rule: Any) -> None:
     passing = again(rule.passing)
     assert rule.identifier not in found(passing)

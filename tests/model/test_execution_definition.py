@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 
 import sonnx
 from sonnx.check.graphs import check_graph
@@ -83,7 +84,7 @@ def bits(results: Mapping[str, Any], graph: Graph) -> dict[str, bytes]:
     return {one.name: np.asarray(results[one.name]).tobytes() for one in graph.outputs}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(graph=graphs(least=20), seed=st.integers(0, 2**32))
 def test_what_is_executed_is_what_ready_nodes_make_in_any_order(graph: Graph, seed: int) -> None:
     assert check_graph(graph) == ()
@@ -92,7 +93,7 @@ def test_what_is_executed_is_what_ready_nodes_make_in_any_order(graph: Graph, se
     assert bits(execute(graph, GIVEN, Settings(order="random", seed=seed)), graph) == expected
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(graph=graphs(most=7))
 def test_what_is_executed_is_the_value_that_mentions_no_order(graph: Graph) -> None:
     expected = {one.name: value(graph, one.name) for one in graph.outputs}

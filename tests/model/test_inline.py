@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 
 from sonnx.model.graph import Constant, Function, Graph, Node, Reference, Value
 from sonnx.model.inline import DEEPEST_CALL, MOST_NODES, flatten, inlined_size, recursive
@@ -384,7 +385,7 @@ def libraries(draw: st.DrawFn) -> Graph:
     return graph(nodes, draw(st.permutations(functions)), " ".join(made), constants=(constant,))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(library=libraries())
 def test_the_flat_graph_means_what_the_calls_mean(library: Graph) -> None:
     functions = {one.key: one for one in library.functions}

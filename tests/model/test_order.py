@@ -6,11 +6,12 @@ from itertools import permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 
 from sonnx.model.graph import Node
 from sonnx.model.order import a_cycle, contributing, cycles, given_order, needs, random_order
 
-QUICK = settings(deadline=None, max_examples=80)
+QUICK = settings(deadline=None, max_examples=examples(80))
 
 
 def node(inputs: str, outputs: str) -> Node:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.emit.support import Author, random_model
+from tests.loops import for_each
 from tests.native.support import (
     Array,
     Conv,
@@ -264,7 +265,7 @@ def test_constants_of_any_layout_and_read_only_ones_are_used() -> None:
         assert_same(Executable(planned(other)).run(arrays), defined(graph, arrays))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@for_each("seed", range(25))
 def test_any_model_gives_the_bits_of_its_definitions(seed: int) -> None:
     graph = random_model(seed, 8)
     accumulate: Any = ("separate", "fused")[seed % 2]

@@ -6,6 +6,7 @@ from itertools import cycle, islice, product
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.native.support import WIDTHS, Conv, assert_defined, functions, planned, quick_compiler
 
 from sonnx.native.machine import vector_bytes
@@ -118,7 +119,7 @@ def variation(case: Conv, data: str) -> Conv:
     return replace(case, constant=not case.constant, biased=not case.biased, data=data, seed=1)
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@for_each("name", SHAPES)
 def test_the_shapes_are_for_the_kernels_that_they_are_said_to_be_for(name: str) -> None:
     wanted, case = SHAPES[name]
     # What a vector holds decides: as on most machines.

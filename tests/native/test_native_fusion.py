@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.native.support import (
     Array,
     Conv,
@@ -59,9 +60,9 @@ def named(name: str) -> Any:
     return value(name, "float", (1, 2, 3, 12))
 
 
-@pytest.mark.parametrize("mode", ["separate", "fused"])
-@pytest.mark.parametrize("dtype", ["float16", "float", "double"])
-@pytest.mark.parametrize("name", KERNELS)
+@for_each("mode", ["separate", "fused"])
+@for_each("dtype", ["float16", "float", "double"])
+@for_each("name", KERNELS)
 def test_any_bounds_limit_as_the_definition_does(name: str, dtype: str, mode: str) -> None:
     case = KERNELS[name]
     graph, arrays = replace(case, clipped="input", data="special").model(dtype)

@@ -21,6 +21,8 @@ from sonnx.native.machine import fingerprint
 from sonnx.plan.program import Step
 from sonnx.plan.sources import kernel_source
 
+pytestmark = pytest.mark.mutant
+
 DENSE = Conv((1, 3, 5, 11), 7, (3, 3), pads=(1, 1, 1, 1), clipped="constant", limits=(-2, 3))
 STRIDED = Conv((1, 3, 5, 31), 7, (3, 3), (1, 2), pads=(1, 1, 1, 1))
 SWAPPED = Conv((1, 3, 3, 3), 40, (2, 2), clipped="input", limits=(-2, 3))

@@ -59,6 +59,7 @@ def built(folder: Path, *flags: str) -> Path:
     return program
 
 
+@pytest.mark.sanitizer
 def test_threads_share_tasks_without_a_race(tmp_path: Path) -> None:
     program = built(tmp_path, "-fsanitize=thread")
     # Where addresses are too random for the sanitizer, it starts again without that.

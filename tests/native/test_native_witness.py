@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.native.support import Conv, functions, planned
 from tests.operators.seven_loops import STEPS, rounded, seven_loops
 from tests.operators.support import FLOATS
@@ -54,8 +55,8 @@ HANDS = {
 }
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", HANDS)
+@for_each("dtype", FLOATS)
+@for_each("name", HANDS)
 def test_a_ramp_becomes_the_ramp_worked_out_by_hand(name: str, dtype: str) -> None:
     case = HANDS[name]
     assert name.split(maxsplit=1)[0] in kernel_of(case)
@@ -195,10 +196,10 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("data", ["special", "subnormal"])
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", SMALL)
+@for_each("data", ["special", "subnormal"])
+@for_each("mode", MODES)
+@for_each("dtype", FLOATS)
+@for_each("name", SMALL)
 def test_kernels_agree_with_seven_loops_over_scalars(name: str, dtype: str, mode: Any, data: str) -> None:
     case = replace(SMALL[name], data=data, constant=False)
     assert name in kernel_of(case)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import pytest
+from tests.loops import for_each
 from tests.normalize.damage import alive, damaged
 from tests.normalize.generated import Made, convolution, moving, network
 from tests.normalize.support import Array, normalize, read
@@ -22,6 +23,8 @@ from tests.operators.support import FLOATS, INTEGERS, special_values
 import sonnx
 from sonnx.check.graphs import check_graph
 from sonnx.normalize.sizes import open_sizes
+
+pytestmark = pytest.mark.measured
 
 NETWORKS = range(80)
 SINGLE = range(40)
@@ -63,7 +66,8 @@ def zeros_excused(ours: Array, theirs: Array) -> Array:
     return np.where((ours == 0) & (theirs == 0), theirs, ours).astype(ours.dtype)
 
 
-@pytest.mark.parametrize("seed", NETWORKS)
+@pytest.mark.no_cover
+@for_each("seed", NETWORKS)
 def test_networks_of_exact_sums_give_the_same_numbers(seed: int) -> None:
     made = network(seed)
     theirs, ours = witness(made), conforming(made).run(made.feeds)
@@ -73,8 +77,9 @@ def test_networks_of_exact_sums_give_the_same_numbers(seed: int) -> None:
         assert sonnx.same_bits(zeros_excused(result, theirs[name]), theirs[name])
 
 
-@pytest.mark.parametrize("name", list(HAS))
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.no_cover
+@for_each("name", list(HAS))
+@for_each("seed", range(8))
 def test_models_that_only_move_elements_give_the_same_bits(name: str, seed: int) -> None:
     special = np.empty(len(special_values(name)), HELD[name])
     special[:] = special_values(name)
@@ -88,7 +93,7 @@ def test_models_that_only_move_elements_give_the_same_bits(name: str, seed: int)
         assert not np.any(np.signbit(theirs) & ~np.signbit(ours) & (ours == 0))
 
 
-@pytest.mark.parametrize("seed", SINGLE)
+@for_each("seed", SINGLE)
 def test_a_convolution_is_as_near_to_the_exact_one_as_any_order_must_be(seed: int) -> None:
     made = convolution(seed)
     graph = conforming(made)
@@ -110,6 +115,7 @@ def bound_of(graph: sonnx.Graph, feeds: dict[str, Array]) -> Array:
     return bound
 
 
+@pytest.mark.no_cover
 def test_no_damage_gets_lost_on_the_way() -> None:
     """Whatever is wrong with a model, either it is left for the check, or what conforms means the same.
 

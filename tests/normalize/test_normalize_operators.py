@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.normalize.support import (
     Array,
     changes,
@@ -25,6 +26,8 @@ import sonnx
 from sonnx.model.graph import Graph
 from sonnx.model.names import Names
 from sonnx.normalize.graphs import Normalized, normalize_graph
+
+pytestmark = pytest.mark.measured
 
 EXPLICIT = {
     "strides": (1, 1),
@@ -206,8 +209,8 @@ def test_every_type_of_clip_has_its_ends_here() -> None:
     assert list(ENDS) == [*FLOATS, *INTEGERS]
 
 
-@pytest.mark.parametrize("name", list(ENDS))
-@pytest.mark.parametrize("absent", [("min", "max"), ("min",), ("max",)])
+@for_each("name", list(ENDS))
+@for_each("absent", [("min", "max"), ("min",), ("max",)])
 def test_absent_bounds_are_the_ends_of_the_type(name: str, absent: tuple[str, ...]) -> None:
     arguments = {("min", "max"): "x", ("min",): "x, , b", ("max",): "x, b"}[absent]
     done = normalized(f"g ({name}[2] x, {name} b) => ({name}[2] y) {{ [limit] y = Clip({arguments}) }}")

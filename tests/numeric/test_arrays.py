@@ -7,10 +7,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.loops import for_each
 
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import RealArray, describe, dtype_of, finish, held_type, hold, numpy_dtype, zero
+
+pytestmark = pytest.mark.measured
 
 Array = NDArray[Any]
 
@@ -47,7 +50,7 @@ def test_the_table_of_these_tests_has_every_type_once() -> None:
     assert [dtype for dtype, _, _ in HELD] == list(ALL)
 
 
-@pytest.mark.parametrize(("dtype", "spelling", "values"), HELD, ids=IDS)
+@for_each(("dtype", "spelling", "values"), HELD, ids=IDS)
 def test_every_type_is_found_in_the_array_that_holds_it(
     dtype: DType, spelling: Any, values: list[Any]
 ) -> None:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from sonnx.numeric.arrays import RealArray
 from sonnx.numeric.bits import NO_DISTANCE, same_bits, ulp_distance
 
+pytestmark = pytest.mark.measured
+
 FLOATS = pytest.mark.parametrize("held", [np.float16, np.float32, np.float64])
 
 

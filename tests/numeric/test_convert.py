@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
+from tests.loops import for_each
 from tests.numeric.converting import (
     INTEGER_WIDTHS,
     LAYOUTS,
@@ -34,6 +36,8 @@ from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array, RealArray, numpy_dtype
 from sonnx.numeric.convert import convert
 from sonnx.numeric.real import real
+
+pytestmark = pytest.mark.measured
 
 PARTS = {DType.COMPLEX64: DType.FLOAT, DType.COMPLEX128: DType.DOUBLE}
 TYPES = (*SCALARS, *PARTS)
@@ -93,8 +97,9 @@ def converted_short(pattern: int, source: DType, target: DType) -> int:
     return (max(-whole, low) if negative else min(whole, high)) % (1 << WIDTHS[target])
 
 
-@pytest.mark.parametrize("source", SHORT)
-@pytest.mark.parametrize("target", TYPES)
+@pytest.mark.no_cover
+@for_each("source", SHORT)
+@for_each("target", TYPES)
 def test_every_number_of_16_bits_is_converted_as_the_definition_says(source: DType, target: DType) -> None:
     result = convert(from_bits(ALL_PATTERNS, source), source, target)
     assert result.dtype == numpy_dtype(target)
@@ -156,7 +161,7 @@ def test_ties_between_floats_go_to_the_even_one_and_the_double_beside_them_to_th
         assert same_bits(result, from_bits(expected, DType.FLOAT))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "value", "target", "expected"),
     [
         # Through float these would become ties, and go to the even neighbour below.
@@ -316,7 +321,8 @@ def arrays(draw: st.DrawFn) -> tuple[DType, list[int]]:
     return source, draw(st.lists(patterns_of(source), min_size=1, max_size=6))
 
 
-@settings(deadline=None, max_examples=2000)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(2000))
 @given(arrays(), st.sampled_from(SCALARS))
 def test_any_element_is_converted_as_the_definition_says(
     operand: tuple[DType, list[int]], target: DType
@@ -327,7 +333,8 @@ def test_any_element_is_converted_as_the_definition_says(
     assert to_bits(result) == [converted(pattern, source, target) for pattern in patterns]
 
 
-@settings(deadline=None, max_examples=1000)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(1000))
 @given(st.data(), st.sampled_from(tuple(LAYOUTS)), st.sampled_from(SCALARS))
 def test_a_number_near_the_middle_of_two_others_is_converted_as_the_definition_says(
     data: st.DataObject, source: DType, target: DType
@@ -341,7 +348,8 @@ def test_a_number_near_the_middle_of_two_others_is_converted_as_the_definition_s
     assert to_bits(result) == [converted(element, source, target)]
 
 
-@settings(deadline=None, max_examples=500)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(500))
 @given(st.sampled_from(tuple(LAYOUTS)), st.sampled_from(tuple(INTEGER_WIDTHS)), st.data())
 def test_floats_at_the_ends_of_an_integer_type_saturate(
     source: DType, target: DType, data: st.DataObject
@@ -360,7 +368,8 @@ fractions = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=1000)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(1000))
 @given(st.lists(fractions | st.integers(-300, 300).map(Fraction), max_size=4), st.sampled_from(TYPES))
 def test_reals_are_rounded_or_truncated_once(values: list[Fraction], target: DType) -> None:
     result = convert(real(values), DType.REAL, target)
@@ -373,7 +382,8 @@ def test_reals_are_rounded_or_truncated_once(values: list[Fraction], target: DTy
     assert to_bits(result) == [real_converted(value, target) for value in values]
 
 
-@settings(deadline=None, max_examples=300)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(300))
 @given(arrays())
 def test_what_is_lifted_to_the_reals_keeps_its_value_and_finds_the_way_back(
     operand: tuple[DType, list[int]],
@@ -400,7 +410,8 @@ def test_what_is_no_real_number_is_not_lifted(source: DType, value: float) -> No
         convert(np.array([1, value], numpy_dtype(source)), source, DType.REAL)
 
 
-@settings(deadline=None, max_examples=500)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(500))
 @given(st.sampled_from(tuple(PARTS)), st.sampled_from((*PARTS, DType.BOOL)), st.data())
 def test_complex_numbers_are_converted_part_by_part(
     source: DType, target: DType, data: st.DataObject
@@ -418,7 +429,8 @@ def test_complex_numbers_are_converted_part_by_part(
         assert parts == [converted(bits, part, PARTS[target]) for pair in pairs for bits in pair]
 
 
-@settings(deadline=None, max_examples=300)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(300))
 @given(arrays(), st.sampled_from(tuple(PARTS)))
 def test_other_numbers_become_complex_with_imaginary_part_zero(
     operand: tuple[DType, list[int]], target: DType
@@ -429,8 +441,8 @@ def test_other_numbers_become_complex_with_imaginary_part_zero(
     assert to_bits(parts[1::2].copy()) == [0] * len(patterns)
 
 
-@pytest.mark.parametrize("target", [DType.REAL, *SCALARS])
-@pytest.mark.parametrize("source", list(PARTS))
+@for_each("target", [DType.REAL, *SCALARS])
+@for_each("source", list(PARTS))
 def test_complex_numbers_become_nothing_else(source: DType, target: DType) -> None:
     array = np.ones(2, numpy_dtype(source))
     if target is DType.BOOL:
@@ -446,7 +458,7 @@ def test_strings_are_not_converted(source: DType, target: DType) -> None:
         convert(np.zeros(1, numpy_dtype(source)), source, target)
 
 
-@pytest.mark.parametrize("dtype", [DType.REAL, DType.STRING, *TYPES])
+@for_each("dtype", [DType.REAL, DType.STRING, *TYPES])
 def test_a_type_is_converted_to_itself_by_the_same_array(dtype: DType) -> None:
     array = np.zeros(3, numpy_dtype(dtype))
     assert convert(array, dtype, dtype) is array
@@ -466,8 +478,9 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
-@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1,), (5, 3)])
+@pytest.mark.no_cover
+@for_each(("source", "target"), PAIRS)
+@for_each("shape", [(), (0,), (2, 0, 3), (1,), (5, 3)])
 def test_shapes_are_kept_and_the_operand_is_left_alone(
     source: DType, target: DType, shape: tuple[int, ...]
 ) -> None:
@@ -487,7 +500,7 @@ def test_shapes_are_kept_and_the_operand_is_left_alone(
     assert result.flags.writeable
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@for_each(("source", "target"), PAIRS)
 def test_the_layout_in_memory_does_not_matter(source: DType, target: DType) -> None:
     array = small(source, (4, 6, 2))
     plain = convert(array, source, target)
@@ -497,10 +510,8 @@ def test_the_layout_in_memory_does_not_matter(source: DType, target: DType) -> N
     assert same_bits(convert(repeated, source, target), np.broadcast_to(plain[:1], (3, 6, 2), subok=True))
 
 
-@pytest.mark.parametrize(
-    "target", [DType.BOOL, DType.INT8, DType.INT64, DType.BFLOAT16, DType.DOUBLE, DType.COMPLEX64]
-)
-@pytest.mark.parametrize("source", [DType.BOOL, DType.INT16, DType.FLOAT, DType.COMPLEX128])
+@for_each("target", [DType.BOOL, DType.INT8, DType.INT64, DType.BFLOAT16, DType.DOUBLE, DType.COMPLEX64])
+@for_each("source", [DType.BOOL, DType.INT16, DType.FLOAT, DType.COMPLEX128])
 def test_long_arrays_are_converted_to_their_end(source: DType, target: DType) -> None:
     if source in PARTS and target in (DType.INT8, DType.INT64, DType.BFLOAT16, DType.DOUBLE):
         return

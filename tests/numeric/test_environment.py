@@ -13,6 +13,8 @@ import pytest
 from sonnx.numeric.environment import NotIeeeError, require_ieee
 from sonnx.numeric.real import real
 
+pytestmark = pytest.mark.measured
+
 ON_X86_LINUX = sys.platform == "linux" and platform.machine() == "x86_64"
 needs_x86_linux = pytest.mark.skipif(
     not ON_X86_LINUX, reason="the layout of the floating-point environment is known for x86-64 Linux only"

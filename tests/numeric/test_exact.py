@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.loops import for_each
 from tests.numeric.sliding import sliding
 
 from sonnx.numeric import exact
 from sonnx.numeric.exact import exact_sum_of_products
 from sonnx.numeric.windows import Windows
+
+pytestmark = pytest.mark.measured
 
 Array = NDArray[Any]
 Draw = Callable[[], Fraction]
@@ -83,8 +86,8 @@ def never(*_: Any) -> None:
     raise AssertionError("this engine is not wanted here")
 
 
-@pytest.mark.parametrize("x_of", DRAWS)
-@pytest.mark.parametrize("w_of", DRAWS)
+@for_each("x_of", DRAWS)
+@for_each("w_of", DRAWS)
 def test_sums_of_products_are_exact_whatever_the_numbers(x_of: Draw, w_of: Draw) -> None:
     check(x_of, w_of, small)
 

@@ -11,6 +11,8 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import as_array, describe
 from sonnx.numeric.real import real
 
+pytestmark = pytest.mark.measured
+
 
 class Offers:
     """An array of another library: a dtype, and what it gives NumPy when asked."""

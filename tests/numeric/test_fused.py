@@ -13,9 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.budgets import examples
 
 from sonnx.numeric import fused
 from sonnx.numeric.fused import fma
+
+pytestmark = pytest.mark.measured
 
 Array = NDArray[Any]
 Triple = tuple[Array, Array, Array]
@@ -270,6 +273,7 @@ def right(kind: Kind) -> list[int | None]:
     return expected(kind, traps(kind))
 
 
+@pytest.mark.no_cover
 @KINDS
 def test_every_trap_is_rounded_once_as_the_definition_says(kind: Kind) -> None:
     assert wrong(kind, fma(*traps(kind)), right(kind)) == []
@@ -314,6 +318,7 @@ MUTANTS: list[tuple[Kind, str, Any]] = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("kind", "name", "mutant"), MUTANTS)
 def test_without_any_one_of_its_safeguards_fma_fails_on_the_traps(
     kind: Kind, name: str, mutant: Any, monkeypatch: pytest.MonkeyPatch
@@ -344,20 +349,23 @@ def check(kind: Kind, rows: list[tuple[int, int, int]]) -> None:
     assert wrong(kind, fma(a, b, c), expected(kind, (a, b, c))) == []
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(200))
 @given(triples(FLOAT))
 def test_float_fma_of_any_bit_patterns_is_rounded_once(rows: list[tuple[int, int, int]]) -> None:
     check(FLOAT, rows)
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(200))
 @given(triples(DOUBLE))
 def test_double_fma_of_any_bit_patterns_is_rounded_once(rows: list[tuple[int, int, int]]) -> None:
     check(DOUBLE, rows)
 
 
+@pytest.mark.no_cover
 @KINDS
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(data=st.data())
 def test_fma_that_cancels_the_rounded_product_leaves_its_error(kind: Kind, data: st.DataObject) -> None:
     a, b = (kind.from_bits([data.draw(patterns(kind))]) for _ in range(2))
@@ -397,6 +405,7 @@ def test_libm_agrees_on_every_trap(kind: Kind) -> None:
     assert differs_from_libm(kind, traps(kind)) == 0
 
 
+@pytest.mark.no_cover
 @KINDS
 def test_libm_agrees_on_200_000_random_bit_patterns(kind: Kind) -> None:
     generator = np.random.default_rng(1)

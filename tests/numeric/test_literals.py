@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
+from tests.loops import for_each
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.literals import format_float, parse_literal
+
+pytestmark = pytest.mark.measured
 
 HELD: dict[DType, Any] = {
     DType.FLOAT16: np.float16,
@@ -36,6 +40,7 @@ def plain(text: str) -> str:
     return f"{shorter}p{exponent}"
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("dtype", [DType.FLOAT16, DType.BFLOAT16])
 def test_every_number_of_16_bits_reads_back_to_the_same_bits(dtype: DType) -> None:
     for pattern in range(2**16):
@@ -50,32 +55,34 @@ def test_every_bfloat16_is_written_as_the_number_it_is() -> None:
         assert float.fromhex(format_float(number(pattern, DType.BFLOAT16))) == value
 
 
-@settings(deadline=None, max_examples=1000)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(1000))
 @given(st.integers(0, 2**32 - 1))
 def test_every_float_reads_back_to_the_same_bits(pattern: int) -> None:
     assert bits(parse_literal(format_float(number(pattern, DType.FLOAT)), DType.FLOAT)) == pattern
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=examples(1000))
 @given(st.integers(0, 2**64 - 1))
 def test_every_double_reads_back_to_the_same_bits(pattern: int) -> None:
     assert bits(parse_literal(format_float(number(pattern, DType.DOUBLE)), DType.DOUBLE)) == pattern
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_doubles_are_written_as_python_writes_them(value: float) -> None:
     assert format_float(value) == plain(value.hex())
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32))
 def test_floats_are_written_in_a_form_that_python_reads(value: float) -> None:
     text = format_float(np.float32(value))
     assert float.fromhex(text).hex() == value.hex()
 
 
-@settings(deadline=None, max_examples=500)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(500))
 @given(st.integers(-(2**70), 2**70), st.integers(-1200, 1000), st.integers(0, 20))
 def test_hexadecimal_floats_are_read_as_python_reads_them(top: int, exponent: int, places: int) -> None:
     digits = f"{abs(top):x}"
@@ -87,7 +94,7 @@ def test_hexadecimal_floats_are_read_as_python_reads_them(top: int, exponent: in
     assert bits(parse_literal(text, DType.DOUBLE)) == bits(np.float64(expected))
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 @given(
     st.decimals(allow_nan=False, allow_infinity=False, places=30)
     | st.floats(allow_nan=False, allow_infinity=False)
@@ -96,7 +103,7 @@ def test_decimals_are_read_as_python_reads_them(value: Any) -> None:
     assert bits(parse_literal(str(value), DType.DOUBLE)) == bits(np.float64(float(str(value))))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "text"),
     [
         (np.float32(0.0), "0x0p+0"),
@@ -126,7 +133,7 @@ def test_literals_are_written_so(value: Any, text: str) -> None:
     assert format_float(value) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "dtype", "pattern"),
     [
         ("1", DType.FLOAT, 0x3F800000),
@@ -183,7 +190,7 @@ def test_literals_are_read_so(text: str, dtype: DType, pattern: int | None) -> N
         assert parse_literal(text, dtype).dtype == HELD[dtype]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "dtype", "message"),
     [
         ("nan(0x0)", DType.FLOAT, r"nan\(0x0\) is no NaN of float: its fraction has 23 bits, not all 0"),

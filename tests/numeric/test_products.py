@@ -14,6 +14,8 @@ from sonnx.numeric import products
 from sonnx.numeric.products import ACCUMULATOR, sum_of_products
 from sonnx.numeric.windows import Windows
 
+pytestmark = pytest.mark.measured
+
 Array = NDArray[Any]
 Step = Callable[[Any, Any, Any], Any]
 

@@ -10,16 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.loops import for_each
 
 from sonnx.numeric.arrays import RealArray
 from sonnx.numeric.real import real, real_text
+
+pytestmark = pytest.mark.measured
 
 
 class Level(IntEnum):
     HIGH = 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "expected"),
     [
         (3, Fraction(3)),
@@ -123,7 +126,7 @@ def test_lifting_a_double_loses_nothing(value: float) -> None:
     assert real([np.float64(value)])[0] == Fraction(*value.as_integer_ratio())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         float("nan"),

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.rounding import FORMATS, nearest, nearest_bits, nearest_bits_of, number
+
+pytestmark = pytest.mark.measured
 
 HELD: dict[DType, Any] = {
     DType.FLOAT16: np.float16,
@@ -47,6 +50,7 @@ HALVES = SHORT[DType.FLOAT16]
 SHORT_TYPES = pytest.mark.parametrize("dtype", list(SHORT))
 
 
+@pytest.mark.no_cover
 @SHORT_TYPES
 def test_every_number_of_16_bits_rounds_to_itself_with_either_sign(dtype: DType) -> None:
     for pattern, value in enumerate(SHORT[dtype][:-1]):
@@ -54,6 +58,7 @@ def test_every_number_of_16_bits_rounds_to_itself_with_either_sign(dtype: DType)
         assert nearest_bits(value, FORMATS[dtype]) == pattern
 
 
+@pytest.mark.no_cover
 @SHORT_TYPES
 def test_rounding_goes_to_the_even_neighbour_at_a_tie_and_to_the_nearer_one_beside_it(dtype: DType) -> None:
     hair = Fraction(1, 2**160)
@@ -75,21 +80,23 @@ def test_numpy_agrees_on_float16_of_doubles_at_and_beside_ties() -> None:
         assert bits(nearest(Fraction(value), DType.FLOAT16)) == bits(half)
 
 
-@settings(deadline=None, max_examples=500)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(500))
 @given(st.fractions() | st.floats(allow_nan=False, allow_infinity=False).map(Fraction))
 def test_python_agrees_on_double(value: Fraction) -> None:
     # float(Fraction) divides integers, which Python rounds correctly.
     assert bits(nearest(value, DType.DOUBLE)) == bits(np.float64(float(value)))
 
 
-@settings(deadline=None, max_examples=500)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(500))
 @given(st.integers(-1130, 1020), st.integers(2**52, 2**53 - 1), st.integers(-1, 1), st.integers(60, 2000))
 def test_python_agrees_on_double_at_and_beside_ties(e: int, top: int, side: int, distance: int) -> None:
     value = (Fraction(2 * top + 1) + Fraction(side, 2**distance)) * Fraction(2) ** (e - 53)
     assert bits(nearest(value, DType.DOUBLE)) == bits(np.float64(float(value)))
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_numpy_agrees_on_float_of_any_double(value: float) -> None:
     with np.errstate(over="ignore", under="ignore"):
@@ -195,6 +202,7 @@ def rounded_as_an_array(values: list[Fraction], dtype: DType) -> list[int]:
     return [int(pattern) for pattern in result]
 
 
+@pytest.mark.no_cover
 @SHORT_TYPES
 def test_arrays_round_as_the_definition_says_at_ties_and_beside_them(dtype: DType) -> None:
     hair = Fraction(1, 2**200)
@@ -207,7 +215,8 @@ def test_arrays_round_as_the_definition_says_at_ties_and_beside_them(dtype: DTyp
         assert rounded_as_an_array(values, dtype) == [even, pattern, pattern + 1, pattern + 1]
 
 
-@settings(deadline=None, max_examples=500)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(500))
 @given(st.integers(1, 2**70), st.integers(-1200, 1000))
 def test_arrays_round_as_python_does_to_double(top: int, exponent: int) -> None:
     value = Fraction(top) * Fraction(2) ** exponent

@@ -7,12 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.seven_loops import STEPS, fused
 from tests.operators.support import EVERY_TYPE, FLOATS, Array, array_of, plain, special_values
 
 import sonnx
 from sonnx.operators.onnx.conv.meaning import sliding
 from sonnx.operators.shared import convolution_accuracy as analysis
+
+pytestmark = pytest.mark.measured
 
 Mode = Literal["separate", "fused"]
 MODES: list[Mode] = ["separate", "fused"]
@@ -123,8 +126,9 @@ Family = Callable[[np.random.Generator, str, int], Sum]
 FAMILIES: list[Family] = [ordinary, wide, subnormal, cancelling, overflowing, special]
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
-@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.no_cover
+@for_each("family", FAMILIES, ids=lambda family: family.__name__)
+@for_each("name", FLOATS)
 def test_no_result_of_conv_lies_further_from_the_exact_one_than_its_bound(name: str, family: Family) -> None:
     random = np.random.default_rng(50)
     for _ in range(40):
@@ -216,6 +220,7 @@ def adversarial_ratio(name: str, mode: Mode, order: str, start: Sum, *, steps: i
     return worst
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("order", ["specified", "any"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FLOATS)
@@ -295,7 +300,7 @@ def test_sums_of_reals_have_no_error() -> None:
         assert bound.tolist() == np.zeros((2, 3, 2, 3)).tolist()
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@for_each("name", EVERY_TYPE)
 def test_operators_that_move_values_have_no_error(name: str) -> None:
     array = array_of(name, (2, 1), special_values(name)[:2])
     condition = np.ones((2, 1), np.bool_)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 from tests.operators.support import BROADCAST, LAYOUTS, Array, array_of, arrays, bits, special_values
 
 import sonnx
@@ -17,7 +18,9 @@ from sonnx.operators import BROADCAST as OPERATOR
 from sonnx.operators.onnx.broadcast.meaning import alternate, binary, f, recursive, relations
 from sonnx.operators.onnx.broadcast.shapes import broadcast_shape
 
-LAWS = settings(deadline=None, max_examples=40)
+pytestmark = pytest.mark.measured
+
+LAWS = settings(deadline=None, max_examples=examples(40))
 Definition = Callable[[Sequence[Array]], list[Array]]
 DEFINITIONS: list[Definition] = [relations, alternate, recursive]
 
@@ -68,8 +71,9 @@ def is_broadcast(name: str, results: Sequence[Array], tensors: Sequence[Array]) 
     return [bits(result) for result in results] == [bits(array) for array in expected]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", BROADCAST)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(data=st.data())
 def test_broadcast_reads_each_tensor_by_index_for_every_type(name: str, data: st.DataObject) -> None:
     tensors = [data.draw(arrays(name, shape)) for shape in data.draw(fitting_shapes(rank=3))]
@@ -124,7 +128,7 @@ def test_broadcast_is_commutative_for_every_order_of_four_tensors() -> None:
         ]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(shapes=st.lists(st.lists(st.integers(0, 3), max_size=4).map(tuple), min_size=1, max_size=5))
 def test_broadcast_equals_numpy_where_the_profile_allows_the_shapes_and_refuses_the_others(
     shapes: list[Shape],

@@ -7,6 +7,8 @@ from sonnx.model.tensor_type import tensor_type
 from sonnx.operators import OPERATORS
 from sonnx.operators.shared.cases import Tensor, load_cases
 
+pytestmark = pytest.mark.measured
+
 
 def tensor(text: str, values: object) -> Tensor:
     return Tensor(tensor_type(text), values)

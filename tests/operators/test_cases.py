@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.loops import for_each
 
 from sonnx import xla
 from sonnx.evaluate.apply import apply
@@ -11,6 +12,8 @@ from sonnx.numeric.bits import same_bits
 from sonnx.operators import OPERATORS
 from sonnx.operators import operator as named
 from sonnx.operators.shared.cases import Case, load_cases
+
+pytestmark = pytest.mark.measured
 
 CASES = [(operator, case) for operator in OPERATORS for case in load_cases(operator.identifier)]
 
@@ -39,7 +42,7 @@ def computation(table: dict[str, Any]) -> xla.Computation:
     return builder.build()
 
 
-@pytest.mark.parametrize(("operator", "case"), CASES, ids=[f"{o.name}: {c.name}" for o, c in CASES])
+@for_each(("operator", "case"), CASES, ids=[f"{o.name}: {c.name}" for o, c in CASES])
 def test_an_operator_gives_the_bits_its_cases_name(operator: Operator, case: Case) -> None:
     operands = {name: tensor.array() for name, tensor in case.inputs.items()}
     results = apply(operator, operands, attributes(operator, case))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 from tests.operators.seven_loops import FORMS, STEPS, Step, exactly, rounded, separate, seven_loops
 from tests.operators.support import FLOATS, LAYOUTS, Array, arrays, bits, plain
 
@@ -16,7 +17,9 @@ from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators import CONV
 
-LAWS = settings(deadline=None, max_examples=40)
+pytestmark = pytest.mark.measured
+
+LAWS = settings(deadline=None, max_examples=examples(40))
 Mode = Literal["separate", "fused"]
 MODES: list[Mode] = ["separate", "fused"]
 Geometry = Mapping[str, Any]
@@ -84,9 +87,10 @@ def ordinary(draw: st.DrawFn, name: str, shape: tuple[int, ...]) -> Array:
     return words.view(held).reshape(shape)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FLOATS)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(data=st.data())
 def test_conv_equals_seven_loops_bit_for_bit(name: str, mode: Mode, data: st.DataObject) -> None:
     """D-CONV-1, D-CONV-2, D-CONV-3, D-CONV-5, D-CONV-6."""
@@ -108,7 +112,7 @@ def small_fractions(shape: tuple[int, ...]) -> st.SearchStrategy[Array]:
     return st.lists(numbers, min_size=count, max_size=count).map(lambda flat: sonnx.real(flat).reshape(shape))
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(data=st.data())
 def test_conv_over_the_reals_equals_seven_loops_exactly(data: st.DataObject) -> None:
     shapes, geometry = data.draw(geometries(small=True))
@@ -120,7 +124,8 @@ def test_conv_over_the_reals_equals_seven_loops_exactly(data: st.DataObject) -> 
     assert bits(sonnx.conv(X, W, B, **geometry, accumulate="fused")) == bits(result)
 
 
-@settings(deadline=None, max_examples=20)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(20))
 @given(data=st.data())
 def test_conv_is_additive_in_image_kernel_and_bias_over_the_reals(data: st.DataObject) -> None:
     shapes, geometry = data.draw(geometries(small=True))
@@ -136,6 +141,7 @@ def test_conv_is_additive_in_image_kernel_and_bias_over_the_reals(data: st.DataO
     )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("mode", MODES)
 @LAWS
 @given(data=st.data())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.support import bits
 from tests.operators.test_trials import CASES, MOVERS, NAMES, OTHERS, elements, fingerprint, module, results
 
@@ -22,6 +23,8 @@ from sonnx.operators.shared.draws import (
 )
 from sonnx.operators.shared.special_values import special_vector
 from sonnx.operators.shared.trials import Trial
+
+pytestmark = pytest.mark.measured
 
 FLOATS = (*IEEE, DType.BFLOAT16)
 # Types that are drawn often; of the others a few trials are enough to see that they are legal.
@@ -74,12 +77,13 @@ def several(name: str, dtype: DType, count: int) -> list[Trial]:
 
 
 each_name = pytest.mark.parametrize("name", NAMES)
-each_case = pytest.mark.parametrize(("name", "dtype"), CASES, ids=[f"{n}-{d}" for n, d in CASES])
+each_case = for_each(("name", "dtype"), CASES, ids=[f"{n}-{d}" for n, d in CASES])
 
 
 # --- every operator ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @each_case
 def test_every_drawn_trial_obeys_every_rule_and_has_a_result_that_its_clauses_cover(
     name: str, dtype: DType

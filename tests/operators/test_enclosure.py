@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.loops import for_each
 from tests.operators.seven_loops import fused as fused_step
 
 from sonnx.numeric.enclosure import Enclosure
@@ -18,6 +19,8 @@ from sonnx.operators.shared.convolution import Axis
 from sonnx.operators.shared.convolution_accuracy import convolution_enclosure
 from sonnx.operators.xla.conv.accuracy import enclosure as xla_enclosure
 from sonnx.operators.xla.conv_with_general_padding.accuracy import enclosure as general_enclosure
+
+pytestmark = pytest.mark.measured
 
 F = np.float32
 ONE = (Axis(1, 1, 1, 0, 0), Axis(1, 1, 1, 0, 0))
@@ -68,6 +71,7 @@ SPECIAL = st.sampled_from([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, LARGES
 ANY = NUMBERS | TAME | SPECIAL
 
 
+@pytest.mark.no_cover
 @settings(deadline=None)
 @given(st.lists(st.tuples(ANY, ANY), min_size=1, max_size=4), st.none() | ANY)
 def test_every_order_of_summation_lies_inside(terms: list[tuple[float, float]], bias: float | None) -> None:
@@ -171,7 +175,7 @@ DECIDED = {
 }
 
 
-@pytest.mark.parametrize("name", DECIDED)
+@for_each("name", DECIDED)
 def test_what_is_not_finite_is_decided(name: str) -> None:
     x, w, possible = DECIDED[name]
     enclosure = enclosed(x, w)

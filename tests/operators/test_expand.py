@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
+from tests.loops import for_each
 from tests.operators.support import BROADCAST, EVERY_TYPE, LAYOUTS, array_of, arrays, bits, special_values
 
 import sonnx
@@ -13,7 +15,9 @@ from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators import EXPAND
 
-LAWS = settings(deadline=None, max_examples=15)
+pytestmark = pytest.mark.measured
+
+LAWS = settings(deadline=None, max_examples=examples(15))
 
 
 def allowed(*shapes: tuple[int, ...]) -> bool:
@@ -23,7 +27,8 @@ def allowed(*shapes: tuple[int, ...]) -> bool:
     return all(size in (max(axis), 1) for axis in zip(*padded, strict=True) for size in axis)
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@pytest.mark.no_cover
+@for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())
 def test_expand_is_the_first_result_of_broadcast(name: str, data: st.DataObject) -> None:
@@ -63,7 +68,7 @@ def test_expand_gives_a_read_only_view_and_leaves_its_input_alone() -> None:
     assert array.flags.writeable
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@for_each("name", EVERY_TYPE)
 def test_expand_moves_every_special_value(name: str) -> None:
     values = special_values(name)
     array = array_of(name, (len(values),), values)
@@ -77,7 +82,7 @@ def test_expand_reads_operands_however_they_lie_in_memory(layout: Any) -> None:
     assert sonnx.expand(array, shape).tolist() == [[1, 1, 1], [2, 2, 2]]
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@for_each("name", EVERY_TYPE)
 def test_the_shape_rule_of_expand_tells_type_and_shape_without_data(name: str) -> None:
     array, shape = array_of(name, (3, 1), [special_values(name)[0]] * 3), (2, 1, 4)
     kinds = {"input": describe(array)[0], "shape": describe(np.array(shape))[0]}

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.compiling import FOLDER, compiled, compiler
 from tests.operators.support import FLOATS, HELD, INTEGERS, Array, array_of, bits, special_values
 
@@ -23,6 +24,8 @@ from sonnx.model.operator import Operator
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import numpy_dtype
 from sonnx.operators import CLIP, EXPAND, WHERE
+
+pytestmark = pytest.mark.measured
 
 CLIPPED = [*FLOATS, *INTEGERS]
 # A type of every size, and those that are two parts, which lie in memory as such.
@@ -251,7 +254,8 @@ def test_parameters_have_the_names_and_the_order_of_the_struct_in_c(source: str,
     assert given.calls[0].source == f"onnx/{source}/fast.c"
 
 
-@pytest.mark.parametrize("name", CLIPPED)
+@pytest.mark.no_cover
+@for_each("name", CLIPPED)
 def test_clip_of_every_length_is_its_definition(name: str, machine: Machine) -> None:
     everything = any_bits(name, max(LENGTHS))
     low, high = (array_of(name, (), [value]) for value in (1, 2))
@@ -264,7 +268,8 @@ def test_clip_of_every_length_is_its_definition(name: str, machine: Machine) -> 
             assert bits(result) == expected
 
 
-@pytest.mark.parametrize("name", CLIPPED)
+@pytest.mark.no_cover
+@for_each("name", CLIPPED)
 def test_clip_of_special_values_between_special_bounds_is_its_definition(name: str, machine: Machine) -> None:
     values = special_values(name)
     array = np.concatenate([array_of(name, (len(values),), values), any_bits(name, 100)])
@@ -288,6 +293,7 @@ def test_clip_of_every_half_is_its_definition(machine: Machine) -> None:
         assert bits(result) == bits(sonnx.clip(array, bounds["min"], bounds["max"]))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", MOVED)
 def test_where_of_every_length_is_its_definition(name: str, machine: Machine) -> None:
     X, Y = (any_bits(name, max(LENGTHS), seed) for seed in (1, 2))
@@ -343,6 +349,7 @@ SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", [*MOVED, "int16"])
 def test_expand_is_its_definition_whatever_the_axes(name: str, machine: Machine) -> None:
     # ONNX's Expand moves fewer types than there are sizes: elements are numbered, of any size.
@@ -452,6 +459,7 @@ DRIVEN = {
 }
 
 
+@pytest.mark.sanitizer
 @pytest.mark.parametrize(("operator", "name"), DRIVEN)
 def test_sanitizers_find_nothing(operator: str, name: str, tmp_path: Path) -> None:
     size, arguments = DRIVEN[operator, name]

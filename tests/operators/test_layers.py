@@ -8,6 +8,8 @@ import pytest
 
 import sonnx
 
+pytestmark = pytest.mark.measured
+
 PACKAGE = Path(sonnx.__file__).parent
 # What each part may import of the package.
 ALLOWED: Mapping[str, set[str]] = {
@@ -106,10 +108,12 @@ def wrong_arrows(found: set[tuple[str, str]]) -> set[tuple[str, str]]:
     return against
 
 
+@pytest.mark.no_cover
 def test_imports_follow_the_layers() -> None:
     assert wrong_arrows(arrows(PACKAGE)) == set()
 
 
+@pytest.mark.no_cover
 def test_only_load_and_the_backend_know_protobuf() -> None:
     found = protobuf_arrows(PACKAGE)
     assert {part for part, _ in found} <= SPEAKERS

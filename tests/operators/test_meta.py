@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.loops import for_each
 from tests.native.support import planned
 from tests.native.test_native_conv import SHAPES
 from tests.native.test_native_moved import clip, expand, where
@@ -22,6 +23,8 @@ from sonnx.model.kernel import KernelCall, Variant
 from sonnx.model.rule import AnyRule
 from sonnx.operators import GENERAL_RULES, GRAPH_RULES, ONNX_OPERATORS, OPERATORS, rules
 from sonnx.operators import operator as named
+
+pytestmark = pytest.mark.measured
 
 PACKAGE = Path(sonnx.operators.__file__).parent
 TESTS = Path(__file__).resolve().parents[1]
@@ -232,9 +235,7 @@ def owners() -> list[tuple[AnyRule, str, set[str]]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("rule", "operator", "operands"), owners(), ids=[rule.identifier for rule, _, _ in owners()]
-)
+@for_each(("rule", "operator", "operands"), owners(), ids=[rule.identifier for rule, _, _ in owners()])
 def test_every_rule_has_every_field(rule: AnyRule, operator: str, operands: set[str]) -> None:
     assert complaints_about_rule(rule, operator, operands) == []
 

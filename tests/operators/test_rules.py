@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.support import broken, message, plain
 
 import sonnx
@@ -30,6 +31,8 @@ from sonnx.operators import (
     rules,
 )
 from sonnx.report.text import finding_text
+
+pytestmark = pytest.mark.measured
 
 ONE = np.float32(1)
 IMAGE = np.ones((1, 3, 8, 8), np.float32)
@@ -224,9 +227,7 @@ def every_rule() -> list[tuple[Operator, Rule]]:
     return general + [(found, rule) for found in OPERATORS for rule in found.contract.rules]
 
 
-@pytest.mark.parametrize(
-    ("found_by", "rule"), every_rule(), ids=[rule.identifier for _, rule in every_rule()]
-)
+@for_each(("found_by", "rule"), every_rule(), ids=[rule.identifier for _, rule in every_rule()])
 def test_the_failing_example_of_a_rule_breaks_that_rule_alone_and_the_passing_one_none(
     found_by: Operator, rule: Rule
 ) -> None:
@@ -234,9 +235,7 @@ def test_the_failing_example_of_a_rule_breaks_that_rule_alone_and_the_passing_on
     assert check_call(operator(rule.passing.operator), rule.passing) == ()
 
 
-@pytest.mark.parametrize(
-    ("found_by", "rule"), every_rule(), ids=[rule.identifier for _, rule in every_rule()]
-)
+@for_each(("found_by", "rule"), every_rule(), ids=[rule.identifier for _, rule in every_rule()])
 def test_the_text_of_a_finding_has_rule_place_values_help_and_where_to_read_on(
     found_by: Operator, rule: Rule
 ) -> None:

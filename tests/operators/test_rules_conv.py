@@ -14,6 +14,8 @@ from sonnx.model.location import Location
 from sonnx.operators import CONV
 from sonnx.report.text import finding_text
 
+pytestmark = pytest.mark.measured
+
 NAN = float("nan")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 from tests.operators.support import EVERY_TYPE, arrays
 
 import sonnx
@@ -20,7 +21,9 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.operators import OPERATORS, rules
 from sonnx.report.text import findings_text
 
-FUZZ = settings(deadline=None, max_examples=100)
+pytestmark = pytest.mark.measured
+
+FUZZ = settings(deadline=None, max_examples=examples(100))
 
 NUMBERS = st.one_of(
     st.integers(-3, 4),
@@ -127,6 +130,7 @@ def calls(draw: st.DrawFn, operator: Operator) -> Call:
     return Call(operator.name, inputs, attributes, outputs, constants)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)
 @FUZZ
 @given(data=st.data())
@@ -187,6 +191,7 @@ PUBLIC: list[tuple[Callable[..., Any], st.SearchStrategy[Arguments]]] = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("function", "strategy"), PUBLIC, ids=[function.__name__ for function, _ in PUBLIC])
 @FUZZ
 @given(data=st.data())

@@ -6,6 +6,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.support import Array, broken, message
 
 import sonnx
@@ -14,6 +15,8 @@ from sonnx.model.call import Call, call
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import BROADCAST, CLIP, EXPAND, WHERE, operator
+
+pytestmark = pytest.mark.measured
 
 NAN = float("nan")
 ONE, TWO = np.float32(1), np.float32(2)
@@ -288,7 +291,7 @@ OF_MODELS: list[Row] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "expected", "inputs", "outputs", "constants"), OF_MODELS)
+@for_each(("name", "expected", "inputs", "outputs", "constants"), OF_MODELS)
 def test_what_a_model_declares_is_checked(
     name: str,
     expected: list[str],

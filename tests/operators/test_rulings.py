@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.support import (
     EVERY_TYPE,
     FLOATS,
@@ -26,6 +27,8 @@ from sonnx.model.dtype import DType
 from sonnx.operators import BROADCAST, CLIP, CONV, OPERATORS, WHERE, operator
 from sonnx.operators.onnx.broadcast.meaning import alternate, recursive, relations
 from sonnx.operators.onnx.conv.auto_pad import resolve
+
+pytestmark = pytest.mark.measured
 
 F32 = np.float32
 MODES: list[Any] = ["separate", "fused"]
@@ -123,7 +126,7 @@ def test_d_clip_2_a_negative_zero_is_not_below_a_positive_one() -> None:
         assert raw(sonnx.clip(zeros, F32(low), F32(high))) == ["80000000", "00000000"]
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@for_each("name", EVERY_TYPE)
 def test_d_clip_3_types_are_real_integers_and_ieee_floats(name: str) -> None:
     """D-CLIP-3: bfloat16 is out, and so are types without order."""
     array = array_of(name, (1,), special_values(name)[:1])
@@ -355,7 +358,7 @@ SIXTEEN = [
 ]
 
 
-@pytest.mark.parametrize("name", SIXTEEN)
+@for_each("name", SIXTEEN)
 def test_d_where_1_every_type_is_chosen_from_by_any_non_zero_byte(name: str) -> None:
     """D-WHERE-1."""
     condition = np.array([0, 1, 2, 255], np.uint8).view(np.bool_)

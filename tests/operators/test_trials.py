@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.support import bits
 from tests.operators.test_meta import RULINGS
 
@@ -21,6 +22,8 @@ from sonnx.numeric.arrays import Array, held_type
 from sonnx.operators import operator, rules
 from sonnx.operators.shared.special_values import special_vector
 from sonnx.operators.shared.trials import Trial
+
+pytestmark = pytest.mark.measured
 
 SUMS = ("conv", "xla.conv", "xla.conv_with_general_padding")
 NAMES = (
@@ -47,7 +50,7 @@ def types(name: str) -> list[DType]:
 
 
 CASES = [(name, dtype) for name in NAMES for dtype in types(name)]
-each_case = pytest.mark.parametrize(("name", "dtype"), CASES, ids=[f"{n}-{d}" for n, d in CASES])
+each_case = for_each(("name", "dtype"), CASES, ids=[f"{n}-{d}" for n, d in CASES])
 each_name = pytest.mark.parametrize("name", NAMES)
 
 
@@ -90,6 +93,7 @@ def decided(name: str, dtype: DType) -> Mapping[tuple[str, str], int]:
 # --- every trial -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @each_case
 def test_every_trial_obeys_every_rule_and_has_a_result_that_its_clauses_cover(
     name: str, dtype: DType
@@ -144,6 +148,7 @@ def fingerprint(trial: Trial) -> Any:
     return (trial.name, arrays, trial.shows, trial.text, dict(trial.attributes), trial.constants)
 
 
+@pytest.mark.no_cover
 @each_case
 def test_trials_come_out_the_same_every_time(name: str, dtype: DType) -> None:
     again = [fingerprint(trial) for trial in module(name).trials(dtype, 0)]
@@ -312,7 +317,7 @@ KINDS = {DType.FLOAT16, DType.INT8, DType.UINT64, DType.BOOL, DType.STRING, DTyp
 OF_KINDS = [(name, dtype) for name, dtype in CASES if dtype in KINDS and name not in SUMS]
 
 
-@pytest.mark.parametrize(("name", "dtype"), OF_KINDS, ids=[f"{n}-{d}" for n, d in OF_KINDS])
+@for_each(("name", "dtype"), OF_KINDS, ids=[f"{n}-{d}" for n, d in OF_KINDS])
 def test_outputs_of_every_length_end_with_what_is_easily_seen(name: str, dtype: DType) -> None:
     ends: dict[int, Array] = {}
     for trial in tried(name, dtype):

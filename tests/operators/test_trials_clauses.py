@@ -6,10 +6,13 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.test_trials import SUMS, module, on_trial
 
 from sonnx.evaluate.apply import apply
 from sonnx.numeric.arrays import Array
+
+pytestmark = pytest.mark.measured
 
 NAN, INF = np.nan, np.inf
 TINY = 2.0**-149
@@ -165,7 +168,7 @@ CONVERTED = [
 ]
 
 
-@pytest.mark.parametrize(("x", "target", "place", "wrong", "words"), CONVERTED)
+@for_each(("x", "target", "place", "wrong", "words"), CONVERTED)
 def test_conversions(x: Array, target: str, place: int, wrong: Any, words: str) -> None:
     attributes = {"new_element_type": target, "domain": "ieee"}
     identifier, text = blamed("xla.convert_element_type", {"operand": x}, attributes, (place,), wrong)
@@ -208,7 +211,7 @@ CONVOLVED = [
 ]
 
 
-@pytest.mark.parametrize(("line", "weights", "bias", "place", "wrong", "ruling", "words"), CONVOLVED)
+@for_each(("line", "weights", "bias", "place", "wrong", "ruling", "words"), CONVOLVED)
 def test_conv(
     line: tuple[float, ...],
     weights: tuple[float, ...],

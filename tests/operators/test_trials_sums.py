@@ -6,6 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.support import bits
 from tests.operators.test_trials import SUMS, results, tried, types
 
@@ -13,6 +14,8 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.numeric.literals import parse_literal
 from sonnx.operators.shared.trials import Trial
+
+pytestmark = pytest.mark.measured
 
 FLOATS = (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT, DType.DOUBLE)
 
@@ -160,7 +163,7 @@ MODULO: dict[str, Callable[[int, int], int]] = {
 OF_SIGNED = ("least-times-minus-one", "squares-of-the-least")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "dtype"), [(name, dtype) for name in SUMS[1:] for dtype in types(name) if dtype not in FLOATS]
 )
 def test_every_sum_of_integers_is_what_integers_give_modulo_a_power_of_two(name: str, dtype: DType) -> None:

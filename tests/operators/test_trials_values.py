@@ -6,6 +6,7 @@ from unicodedata import normalize
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.test_trials import NAMES, SUMS, elements, results, tried
 
 from sonnx.model.dtype import INTEGERS, SIGNED, DType
@@ -20,6 +21,8 @@ from sonnx.operators.shared.special_values import (
     told_apart,
     whole_numbers,
 )
+
+pytestmark = pytest.mark.measured
 
 # Zeros, ones and their neighbours, smallest, largest subnormal, smallest normal, largest, infinities.
 MAGNITUDES = {
@@ -113,7 +116,7 @@ def test_random_numbers_have_the_sizes_that_are_asked_for() -> None:
     assert (np.diff(apart) < 0).any()
 
 
-@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype is not DType.REAL])
+@for_each("dtype", [dtype for dtype in DType if dtype is not DType.REAL])
 def test_thousands_of_elements_are_each_another_as_far_as_there_are_so_many(dtype: DType) -> None:
     held = told_apart(dtype, 5003)
     assert held.shape == (5003,)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
+from tests.loops import for_each
 from tests.operators.support import EVERY_TYPE, LAYOUTS, Array, array_of, arrays, bits, special_values
 
 import sonnx
@@ -13,7 +15,9 @@ from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators import WHERE
 
-LAWS = settings(deadline=None, max_examples=12)
+pytestmark = pytest.mark.measured
+
+LAWS = settings(deadline=None, max_examples=examples(12))
 SHAPES = st.sampled_from([(), (0,), (5,), (2, 3), (2, 0, 3), (1, 2, 1, 3), (1, 2, 1, 1, 2, 1, 1, 2)])
 
 
@@ -24,7 +28,8 @@ def is_the_choice(name: str, result: Array, condition: Array, X: Array, Y: Array
     return bits(result) == bits(array_of(name, np.shape(X), chosen))
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@pytest.mark.no_cover
+@for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())
 def test_where_copies_the_chosen_element_bit_for_bit(name: str, data: st.DataObject) -> None:
@@ -38,7 +43,8 @@ def test_where_copies_the_chosen_element_bit_for_bit(name: str, data: st.DataObj
     assert isinstance(result, sonnx.RealArray) == (name == "real")
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@pytest.mark.no_cover
+@for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())
 def test_where_of_x_and_x_is_x_whatever_the_condition(name: str, data: st.DataObject) -> None:
@@ -47,7 +53,7 @@ def test_where_of_x_and_x_is_x_whatever_the_condition(name: str, data: st.DataOb
     assert bits(sonnx.where(condition, X, X)) == bits(array_of(name, shape, list(np.ravel(X))))
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@for_each("name", EVERY_TYPE)
 def test_where_moves_every_special_value(name: str) -> None:
     values = special_values(name)
     X, Y = array_of(name, (len(values),), values), array_of(name, (len(values),), values[::-1])
@@ -86,7 +92,7 @@ def test_where_of_more_elements_than_one_block_treats_every_element() -> None:
     assert (sonnx.where(many % 3 == 0, many, -many) == np.where(many % 3 == 0, many, -many)).all()
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@for_each("name", EVERY_TYPE)
 def test_the_shape_rule_of_where_tells_type_and_shape_without_data(name: str) -> None:
     for shape in [(), (0, 2), (3, 1, 2)]:
         count = int(np.prod(shape))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import ml_dtypes
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.n_loops import narrowed
 from tests.operators.seven_loops import fused
 from tests.operators.xla_support import (
@@ -31,6 +32,8 @@ from sonnx.model.graph import Value
 from sonnx.model.tensor_type import tensor_type
 from sonnx.operators.shared.convolution_accuracy import flushed
 from sonnx.operators.xla.call.callee import Callee
+
+pytestmark = pytest.mark.measured
 
 Mode = Literal["separate", "fused"]
 MODES: list[Mode] = ["separate", "fused"]
@@ -172,8 +175,9 @@ Family = Callable[[np.random.Generator, str, int], Sum]
 FAMILIES: list[Family] = [ordinary, wide, subnormal, barely_normal, cancelling, overflowing, special]
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
-@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.no_cover
+@for_each("family", FAMILIES, ids=lambda family: family.__name__)
+@for_each("name", FLOATS)
 def test_no_convolution_lies_further_from_the_exact_one_than_its_bound(name: str, family: Family) -> None:
     """D-XLA-5."""
     random = np.random.default_rng(70)
@@ -231,9 +235,9 @@ def halfway(name: str, n: int) -> Sum:
     return Sum(name, [1, *[2.0 ** -PRECISION[name]] * n], [1, *[1 / n] * n])
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", FLOATS)
+@for_each("order", ORDERS)
+@for_each("mode", MODES)
+@for_each("name", FLOATS)
 def test_the_worst_sums_come_within_a_factor_of_50_of_the_bound(name: str, mode: Mode, order: str) -> None:
     random = np.random.default_rng(77)
     worst = halfway(name, 64) if name in ("f16", "bf16") else lost_terms(name, 64)
@@ -424,8 +428,8 @@ def finite_ones(random: np.random.Generator, name: str) -> Any:
     return values[np.isfinite(values.astype(complex))]
 
 
-@pytest.mark.parametrize("target", [*FLOATS, *COMPLEX])
-@pytest.mark.parametrize("source", EVERY_TYPE)
+@for_each("target", [*FLOATS, *COMPLEX])
+@for_each("source", EVERY_TYPE)
 def test_no_converted_number_lies_further_from_the_given_one_than_its_bound(source: str, target: str) -> None:
     """D-XLA-3."""
     if source in COMPLEX and target not in COMPLEX:
@@ -474,8 +478,8 @@ def held_without_rounding(source: str, target: str) -> bool:
     return source in wider.get(target, EVERY_TYPE)
 
 
-@pytest.mark.parametrize("target", list(SPELLED))
-@pytest.mark.parametrize("source", EVERY_TYPE)
+@for_each("target", list(SPELLED))
+@for_each("source", EVERY_TYPE)
 def test_conversions_that_round_nothing_have_no_error(source: str, target: str) -> None:
     """D-XLA-3: truncation is no error but the definition; in the reals nothing is rounded."""
     if source in COMPLEX and target not in (*COMPLEX, "pred"):
@@ -491,7 +495,7 @@ def test_conversions_that_round_nothing_have_no_error(source: str, target: str) 
 # --- operations that move values, and Call -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@for_each("name", EVERY_TYPE)
 def test_operations_that_move_values_have_no_error(name: str) -> None:
     X = array(name, (2, 1), specials(name)[:2])
     for order in ORDERS:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
+from tests.loops import for_each
 from tests.operators import n_loops as definition
 from tests.operators.n_loops import BFLOAT16, n_loops, narrowed, wrapped
 from tests.operators.seven_loops import FORMS, STEPS, Step, exactly, rounded, separate, seven_loops
@@ -20,6 +22,8 @@ from sonnx import xla
 from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators.catalogue import operator
+
+pytestmark = pytest.mark.measured
 
 Mode = Literal["separate", "fused"]
 MODES: list[Mode] = ["separate", "fused"]
@@ -96,9 +100,10 @@ BOTH = [(name, mode) for name in FLOATS for mode in MODES]
 ALL = [*BOTH, *((name, "separate") for name in ["real", *INTEGERS])]
 
 
-@pytest.mark.parametrize("n", range(4))
-@pytest.mark.parametrize(("name", "mode"), ALL)
-@settings(deadline=None, max_examples=14)
+@pytest.mark.no_cover
+@for_each("n", range(4))
+@for_each(("name", "mode"), ALL)
+@settings(deadline=None, max_examples=examples(14))
 @given(data=st.data())
 def test_conv_with_general_padding_equals_n_loops_bit_for_bit(
     name: str, mode: Mode, n: int, data: st.DataObject
@@ -113,9 +118,10 @@ def test_conv_with_general_padding_equals_n_loops_bit_for_bit(
     assert isinstance(result, sonnx.RealArray) == (name == "real")
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["f16", "f32", "f64", "real"])
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(data=st.data())
 def test_the_onnx_conv_the_xla_conv_and_seven_loops_are_three_views_of_one(
     name: str, mode: Mode, data: st.DataObject
@@ -286,7 +292,7 @@ def test_same_puts_the_odd_zero_at_the_high_end(
 
 
 @pytest.mark.parametrize("mode", MODES)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(data=st.data(), n=st.integers(0, 3), name=st.sampled_from(SUMMED))
 def test_same_and_valid_stand_for_paddings_in_numbers(
     mode: Mode, n: int, name: str, data: st.DataObject
@@ -311,7 +317,7 @@ def test_same_and_valid_stand_for_paddings_in_numbers(
     assert same_numbers(valid, loops(X, W, step_of(name, mode), plain(n, window_strides=strides)))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data(), n=st.integers(0, 3), name=st.sampled_from(SUMMED))
 def test_the_shape_rule_of_the_convolutions_tells_type_and_shape_without_data(
     n: int, name: str, data: st.DataObject
@@ -328,8 +334,8 @@ def test_the_shape_rule_of_the_convolutions_tells_type_and_shape_without_data(
         assert short["output"] == describe(xla.conv(X, W, **given))[0]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
-@pytest.mark.parametrize("name", [name for name in SUMMED if name != "real"])
+@for_each("layout", LAYOUTS, ids=lambda layout: layout.__name__)
+@for_each("name", [name for name in SUMMED if name != "real"])
 def test_elements_are_found_however_they_lie_in_memory(name: str, layout: Any) -> None:
     X = layout(np.arange(6).astype(held(name)).reshape(1, 2, 3))
     W = layout(np.array([[[1, 2], [3, 4]]]).astype(held(name)))

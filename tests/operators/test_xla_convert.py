@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
+from tests.loops import for_each
 from tests.operators.support import LAYOUTS, Array, bits, broken
 from tests.operators.xla_support import (
     COMPLEX,
@@ -31,6 +33,8 @@ from sonnx import xla
 from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators.catalogue import operator
+
+pytestmark = pytest.mark.measured
 
 TARGETS = list(SPELLED)
 PREFIX = "xla.convert_element_type"
@@ -54,8 +58,8 @@ def allowed(source: str, target: str) -> bool:
     return source not in COMPLEX or target in (*COMPLEX, "pred")
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("source", EVERY_TYPE)
+@for_each("target", TARGETS)
+@for_each("source", EVERY_TYPE)
 def test_every_pair_of_types_is_converted_or_refused_as_ruled(source: str, target: str) -> None:
     """D-XLA-3, D-XLA-6."""
     X = small(source)
@@ -100,7 +104,7 @@ def test_to_a_tuple_or_to_no_type_at_all_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY_TYPE[1:])
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=examples(8))
 @given(data=st.data())
 def test_to_its_own_type_every_bit_is_kept(name: str, data: st.DataObject) -> None:
     random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
@@ -192,8 +196,8 @@ def test_a_nan_stays_a_nan_of_any_kind() -> None:
             assert nans(xla.convert_element_type(array(source, (len(special),), special), target)).all()
 
 
-@pytest.mark.parametrize("target", FLOATS)
-@pytest.mark.parametrize("source", ["real", "pred", *INTEGERS, *FLOATS])
+@for_each("target", FLOATS)
+@for_each("source", ["real", "pred", *INTEGERS, *FLOATS])
 def test_in_the_reals_floats_stay_exact(source: str, target: str) -> None:
     """D-XLA-3 with `domain` real: a float type holds every real number."""
     X: Array
@@ -245,7 +249,7 @@ def nearest_real(x: Fraction, name: str) -> Fraction:
 
 
 @pytest.mark.parametrize("target", FLOATS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(top=st.integers(-(10**6), 10**6).filter(bool), bottom=st.integers(1, 999))
 def test_a_real_is_rounded_once_to_the_nearest_float(target: str, top: int, bottom: int) -> None:
     x = Fraction(top, bottom) / 64

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
+from tests.loops import for_each
 from tests.operators.support import LAYOUTS, Array, bits
 from tests.operators.xla_support import (
     EVERY_TYPE,
@@ -27,7 +29,9 @@ from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators.catalogue import operator
 
-LAWS = settings(deadline=None, max_examples=15)
+pytestmark = pytest.mark.measured
+
+LAWS = settings(deadline=None, max_examples=examples(15))
 SIZES = st.lists(st.sampled_from([1, 2, 3, 2, 0]), max_size=5).map(tuple)
 
 
@@ -70,7 +74,8 @@ def broadcast_by_indices(X: Array, sizes: tuple[int, ...]) -> Array:
     return Y
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@pytest.mark.no_cover
+@for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())
 def test_broadcast_puts_new_dimensions_before_the_old_ones(name: str, data: st.DataObject) -> None:
@@ -107,7 +112,8 @@ def collapse_by_indices(X: Array, dimensions: list[int]) -> Array:
     return Y
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@pytest.mark.no_cover
+@for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())
 def test_collapse_counts_the_collapsed_dimensions_the_last_one_fastest(
@@ -151,7 +157,8 @@ def concatenate_by_indices(operands: list[Array], dimension: int) -> Array:
     return Y
 
 
-@pytest.mark.parametrize("name", EVERY_TYPE)
+@pytest.mark.no_cover
+@for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())
 def test_concatenate_puts_operands_one_after_the_other(name: str, data: st.DataObject) -> None:
@@ -235,6 +242,7 @@ def test_clamp_with_scalar_bounds_serves_all_elements(name: str) -> None:
         assert agrees(xla.clamp(X[:1].reshape(()), one, other), expected[:1], name)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ORDERED)
 @LAWS
 @given(data=st.data())
@@ -284,6 +292,7 @@ def differs(x: Any, low: Any, high: Any) -> bool:
     return bool(raised or lowered or crossed)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ["f16", "f32", "f64"])
 def test_clip_and_clamp_differ_exactly_at_nan_bounds_and_signed_zeros(name: str) -> None:
     """D-CLIP-1, D-CLIP-2, D-XLA-1."""

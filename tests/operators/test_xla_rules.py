@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 from tests.operators.support import Array, broken, message
 from tests.operators.xla_support import (
     COMPLEX,
@@ -26,6 +27,8 @@ from sonnx.model.call import Call, call
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.catalogue import operator
+
+pytestmark = pytest.mark.measured
 
 NAN = float("nan")
 F32 = np.float32
@@ -59,7 +62,7 @@ def test_broadcast_operand_d1_refuses_strings() -> None:
     )
 
 
-@pytest.mark.parametrize("sizes", [*HOSTILE, (2, -4), [-1], np.array([-1]), NESTED], ids=lambda _: "")
+@for_each("sizes", [*HOSTILE, (2, -4), [-1], np.array([-1]), NESTED], ids=lambda _: "")
 def test_broadcast_sizes_d1_demands_integers_from_zero_up(sizes: Any) -> None:
     assert rules_of(xla.broadcast, FLOATS, broadcast_sizes=sizes) == ["xla.broadcast.broadcast_sizes.D1"]
 
@@ -87,7 +90,7 @@ def test_collapse_operand_d1_refuses_strings() -> None:
     assert broken(xla.collapse, TEXT, (0,)) == ["xla.collapse.operand.D1"]
 
 
-@pytest.mark.parametrize("dimensions", [*HOSTILE, (), [], np.array([], int), NESTED], ids=lambda _: "")
+@for_each("dimensions", [*HOSTILE, (), [], np.array([], int), NESTED], ids=lambda _: "")
 def test_collapse_dimensions_d1_demands_integers_at_least_one(dimensions: Any) -> None:
     assert rules_of(xla.collapse, CUBE, dimensions=dimensions) == ["xla.collapse.dimensions.D1"]
 
@@ -180,6 +183,7 @@ def test_concatenate_operands_d6_refuses_ragged_arrays() -> None:
     assert " dimension = 0 sizes differ at 1\n" in said(xla.concatenate, ragged, 0)
 
 
+@pytest.mark.no_cover
 def test_concatenate_shows_few_of_thousands_of_operands() -> None:
     many = [FLOATS] * 3000
     for odd, shown in [
@@ -208,7 +212,7 @@ def test_concatenate_operands_d7_refuses_results_that_cannot_be_addressed() -> N
     assert broken(xla.concatenate, [empty, empty], 0) == ["xla.concatenate.operands.D7"]
 
 
-@pytest.mark.parametrize("dimension", [*NO_INTEGERS, 2, -1, 2**62, -(2**63), np.int8(-1)], ids=lambda _: "")
+@for_each("dimension", [*NO_INTEGERS, 2, -1, 2**62, -(2**63), np.int8(-1)], ids=lambda _: "")
 def test_concatenate_dimension_d1_demands_one_of_the_dimensions(dimension: Any) -> None:
     operands = [np.ones((3, 2), F32)] * 5  # five operands, but two dimensions
     assert rules_of(xla.concatenate, operands, dimension=dimension) == ["xla.concatenate.dimension.D1"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 from tests.operators.xla_support import HOSTILE, NESTED, NO_INTEGERS
 
 import sonnx
@@ -20,6 +21,8 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import describe, numpy_dtype
 from sonnx.operators.catalogue import XLA_OPERATORS
 from sonnx.report.text import findings_text
+
+pytestmark = pytest.mark.measured
 
 EXECUTABLE = [op for op in XLA_OPERATORS if op.name != "xla.Call"]  # a signature alone has no body
 SIZES = st.sampled_from([0, 1, 2, 3, 5, 2**31, 2**62, "n", None, -1])
@@ -74,8 +77,9 @@ def operand_of(kind: TensorType) -> Any:
     )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("operator", XLA_OPERATORS, ids=lambda operator: operator.name)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(data=st.data())
 def test_the_rules_answer_every_call_that_is_nearly_right(operator: Operator, data: st.DataObject) -> None:
     call = data.draw(calls(operator))
@@ -90,8 +94,9 @@ def test_the_rules_answer_every_call_that_is_nearly_right(operator: Operator, da
         assert isinstance(operator.contract.working_types(call), tuple)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("operator", EXECUTABLE, ids=lambda operator: operator.name)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(data=st.data())
 def test_what_obeys_the_rules_is_computed_and_has_the_shape_foretold(
     operator: Operator, data: st.DataObject

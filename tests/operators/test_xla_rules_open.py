@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 
 from sonnx import xla
 from sonnx.check.calls import check_call
@@ -14,6 +15,8 @@ from sonnx.model.operator import Operator
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.catalogue import XLA_OPERATORS, operator
 from sonnx.report.text import findings_text
+
+pytestmark = pytest.mark.measured
 
 RIGHT: Mapping[str, Any] = {
     "window_strides": (1, 1),
@@ -80,7 +83,7 @@ DECLARED: list[Row] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "inputs", "attributes", "output", "expected"), DECLARED)
+@for_each(("name", "inputs", "attributes", "output", "expected"), DECLARED)
 def test_a_declared_output_must_be_what_follows(
     name: str, inputs: Mapping[str, str], attributes: Mapping[str, Any], output: str, expected: list[str]
 ) -> None:
@@ -159,7 +162,7 @@ OPEN: list[Row] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "inputs", "attributes", "output", "expected"), OPEN)
+@for_each(("name", "inputs", "attributes", "output", "expected"), OPEN)
 def test_what_is_open_leaves_the_rest_to_be_judged(
     name: str, inputs: Mapping[str, str], attributes: Mapping[str, Any], output: str, expected: list[str]
 ) -> None:

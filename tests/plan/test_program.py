@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.emit.support import random_model
+from tests.loops import for_each
 from tests.native.support import Conv, constant, functions, model, node, planned, value
 from tests.plan.test_slots import complaints
 
@@ -47,13 +48,13 @@ def wrong_order(found: Program) -> list[str]:
     return bad + [f"{each.name} is missing" for each in found.outputs if each.name not in there]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_any_model_is_planned_so_that_every_step_finds_what_it_reads(seed: int) -> None:
     found = planned(random_model(seed, 10), threads=1 + seed % 3)
     assert wrong_order(found) == []
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_any_model_has_its_living_tensors_apart_in_the_arena(seed: int) -> None:
     found = planned(random_model(seed, 10), threads=1 + seed % 3)
     lifetimes = found.temporaries()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-import pytest
+from tests.loops import for_each
 
 from sonnx.plan.slots import Lifetime, Slots, assign
 
@@ -51,7 +51,7 @@ def drawn(seed: int) -> list[Lifetime]:
     return made
 
 
-@pytest.mark.parametrize("seed", range(200))
+@for_each("seed", range(200))
 def test_no_two_tensors_that_live_at_one_time_share_memory(seed: int) -> None:
     lifetimes = drawn(seed)
     slots = assign(lifetimes)

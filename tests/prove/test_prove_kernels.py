@@ -6,7 +6,7 @@ from tests.prove.projects import changed, frama_on, needs_frama_c, tiny
 from sonnx.prove import wp
 from sonnx.prove.contracts import contracts
 
-pytestmark = needs_frama_c
+pytestmark = [pytest.mark.prover, needs_frama_c]
 
 # Operator, function, what is changed in its C, and a goal that fails then.
 MUTANTS = {

@@ -117,6 +117,7 @@ def test_only_a_plain_answer_shows_that_no_contradiction_was_found(
     assert proofs.good == (verdict in {"unknown", "timeout"})
 
 
+@pytest.mark.prover
 @needs_provers
 @pytest.mark.parametrize(
     "prover",
@@ -139,6 +140,7 @@ def test_a_prover_that_proves_nothing_proves_nothing_through_why3(tmp_path: Path
     assert verdicts(proofs)["one"] != "proved"
 
 
+@pytest.mark.prover
 @needs_provers
 def test_a_prover_that_proves_everything_is_found_out(tmp_path: Path) -> None:
     path = script(tmp_path / "prover", "#!/bin/sh\necho unsat\n")

@@ -35,6 +35,7 @@ def bad(proofs: Proofs) -> set[tuple[str, str]]:
     return {(goal.unit, goal.name) for goal in proofs.bad}
 
 
+@pytest.mark.prover
 @needs_frama_c
 def test_an_emitted_project_is_proved_and_left_as_it_is(tmp_path: Path) -> None:
     folder = written(tmp_path / "tiny", tiny("Expand", "int8"))
@@ -47,6 +48,7 @@ def test_an_emitted_project_is_proved_and_left_as_it_is(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.prover
 @needs_frama_c
 def test_a_contradictory_contract_is_found() -> None:
     wrong = CONTRACT.replace("/*@ ", "/*@ requires condition < 3 && condition > 5;\n    ")
@@ -55,6 +57,7 @@ def test_a_contradictory_contract_is_found() -> None:
     assert any(goal.verdict == "contradiction" and goal.kind == "smoke" for goal in goals)
 
 
+@pytest.mark.prover
 @needs_frama_c
 def test_what_frama_c_cannot_read_is_a_clear_error(tmp_path: Path) -> None:
     folder = written(tmp_path / "tiny", changed(tiny("Where", "int8"), HEAD, HEAD.replace(")", ", oops)")))
@@ -62,6 +65,7 @@ def test_what_frama_c_cannot_read_is_a_clear_error(tmp_path: Path) -> None:
         prove_project(folder, options=QUICK)
 
 
+@pytest.mark.prover
 @needs_frama_c
 def test_a_read_beyond_an_array_is_found_by_eva_alone() -> None:
     old = "        t_t3[i] = node_0_Where_t3_element(t_x0[i],"
@@ -180,6 +184,7 @@ def test_calls_in_another_order_are_not_believed() -> None:
     assert [what for _, _, what in found] == ["a call of node 1 without its label"]
 
 
+@pytest.mark.prover
 @needs_frama_c
 def test_annotations_of_a_conv_without_terms_are_read(tmp_path: Path) -> None:
     author = Author(np.random.default_rng(1))

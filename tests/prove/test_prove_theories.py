@@ -5,7 +5,7 @@ from sonnx.prove.result import Goal, Proofs
 from sonnx.prove.theories import operators_sources, prove_theories
 from sonnx.prove.tools import INSTALL
 
-pytestmark = needs_provers
+pytestmark = [pytest.mark.prover, needs_provers]
 
 
 def by_name(proofs: Proofs) -> dict[str, Goal]:

@@ -5,13 +5,14 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.loops import for_each
 from tests.prove.support import installed_tools, needs_provers
 
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.running import run_tool
 from sonnx.prove.theories import operators_sources
 
-pytestmark = needs_provers
+pytestmark = [pytest.mark.prover, needs_provers]
 
 # File, text and its wrong twin; file, module and law that fails then.
 MUTANTS = {
@@ -213,7 +214,7 @@ def is_proved(sources: dict[str, str], file: str, module: str, law: str) -> bool
         return False
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
+@for_each("mutant", MUTANTS)
 def test_a_wrong_definition_loses_a_law(mutant: str) -> None:
     changed, old, new, file, module, law = MUTANTS[mutant]
     sources = operators_sources()

@@ -143,6 +143,7 @@ def test_a_path_that_no_configuration_can_hold_is_refused(tmp_path: Path) -> Non
         write_configuration(tmp_path, strange)
 
 
+@pytest.mark.prover
 @needs_provers
 def test_why3_finds_provers_whatever_their_path_is(tmp_path: Path) -> None:
     real = find_tools()

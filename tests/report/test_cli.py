@@ -7,6 +7,7 @@ import sys
 import click
 import pytest
 from click.testing import CliRunner, Result
+from tests.loops import for_each
 
 from sonnx.cli import main
 from sonnx.model.rule import AnyRule, GraphRule
@@ -76,7 +77,7 @@ def test_an_unknown_operator_is_a_usage_error_that_names_the_known_ones() -> Non
     assert "there are Clip, Conv" in result.output
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.identifier)
+@for_each("rule", rules(), ids=lambda rule: rule.identifier)
 def test_every_rule_is_explained_with_reason_and_broken_by_its_example(rule: AnyRule) -> None:
     result = run("explain", rule.identifier)
     assert result.exit_code == 0

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
+from tests.loops import for_each
 
 from sonnx.check.calls import check_call
 from sonnx.check.graphs import check_graph
@@ -197,12 +198,12 @@ def test_nothing_of_a_model_reaches_the_terminal_raw(name: str) -> None:
     assert graph_text(graph).count("\n") == 9  # no name makes a line of its own
 
 
-@pytest.mark.parametrize("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
+@for_each("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
 def test_the_text_of_a_failing_example_differs_from_its_passing_twin(rule: GraphRule) -> None:
     assert graph_text(rule.failing) != graph_text(rule.passing)
 
 
-@pytest.mark.parametrize("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
+@for_each("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
 def test_a_rule_on_models_is_explained_with_two_models(rule: GraphRule) -> None:
     text = shown(explanation(rule, check_graph(rule.failing)))
     words = " ".join(text.split())
@@ -216,7 +217,7 @@ def test_a_rule_on_models_is_explained_with_two_models(rule: GraphRule) -> None:
     assert "\x1b" not in text
 
 
-@pytest.mark.parametrize("rule", call_rules(), ids=lambda rule: rule.identifier)
+@for_each("rule", call_rules(), ids=lambda rule: rule.identifier)
 def test_a_rule_on_calls_is_explained_with_two_calls(rule: Rule) -> None:
     text = shown(explanation(rule, check_call(operator(rule.failing.operator), rule.failing)))
     words = " ".join(text.split())

@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.loops import for_each
 
 from sonnx.check.graphs import check_graph
 from sonnx.model.location import Location
@@ -97,7 +97,7 @@ def test_the_domain_of_a_function_is_not_taken_for_an_operator() -> None:
     assert part == {"kind": "function", "name": "Limit", "index": None, "operator": ""}
 
 
-@pytest.mark.parametrize("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
+@for_each("rule", GRAPH_RULES, ids=lambda rule: rule.identifier)
 def test_text_and_document_say_the_same_of_every_example(rule: GraphRule) -> None:
     findings = check_graph(rule.failing)
     assert json.loads(text(findings)) == document(findings)

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
+from tests.loops import for_each
 
 from sonnx.check.calls import check_call, check_node_call
 from sonnx.check.graphs import check_graph
@@ -147,7 +148,7 @@ def test_the_schema_refuses_what_is_no_sarif(path: tuple[str | int, ...], value:
     assert problems(broken)
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.identifier)
+@for_each("rule", rules(), ids=lambda rule: rule.identifier)
 def test_the_findings_of_every_failing_example_are_standard(rule: AnyRule) -> None:
     findings = findings_of(rule)
     broken = {finding.rule for finding in findings}
@@ -238,7 +239,7 @@ def test_a_result_is_written_with_all_its_parts() -> None:
     assert run["invocations"] == [{"executionSuccessful": True, "properties": {"complete": True}}]
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.identifier)
+@for_each("rule", rules(), ids=lambda rule: rule.identifier)
 def test_every_rule_is_described_with_help_and_where_it_comes_from(rule: AnyRule) -> None:
     (described,) = run_of([], [rule])["tool"]["driver"]["rules"]
     assert described["id"] == rule.identifier

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
+from tests.loops import for_each
 from tests.stablehlo.xla_support import (
     FLOATS,
     HELD,
@@ -37,6 +39,8 @@ from sonnx.operators import operator
 from sonnx.operators.shared.convolution_accuracy import flushed
 from sonnx.stablehlo import engine
 from sonnx.stablehlo.module import ExportError, stablehlo
+
+pytestmark = pytest.mark.measured
 
 SEEDS = st.integers(0, 2**32 - 1)
 GENERAL = "xla.ConvWithGeneralPadding"
@@ -95,9 +99,10 @@ def assert_within_the_bound(
         assert abs(Fraction(float(y)) - r) <= Fraction(float(b)) + Fraction(slack)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("spatial", [1, 2, 3])
 @given(st.data(), SEEDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_convolutions_of_integers_are_exact_and_wrap(spatial: int, data: st.DataObject, seed: int) -> None:
     base, window, attributes = data.draw(geometries(spatial))
     names = data.draw(st.lists(st.sampled_from(INTEGERS), min_size=2, max_size=2, unique=True))
@@ -113,9 +118,10 @@ def test_convolutions_of_integers_are_exact_and_wrap(spatial: int, data: st.Data
     )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("spatial", [1, 2, 3])
 @given(st.data(), SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_convolutions_of_floats_are_within_the_bound(spatial: int, data: st.DataObject, seed: int) -> None:
     base, window, attributes = data.draw(geometries(spatial))
     name = data.draw(st.sampled_from(FLOATS))
@@ -138,8 +144,9 @@ def test_products_of_every_integer_type_wrap(name: str) -> None:
     assert same_bits(found, right.reshape(1, 1, 3))
 
 
-@pytest.mark.parametrize("name", ["f16", "s32", "f64", "bf16"])
-@pytest.mark.parametrize(
+@pytest.mark.no_cover
+@for_each("name", ["f16", "s32", "f64", "bf16"])
+@for_each(
     ("base", "window", "attributes"),
     [
         ((2, 3), (4, 3), general((), ())),
@@ -187,6 +194,7 @@ def test_conv_with_a_word_as_padding_agrees(padding: str, strides: tuple[int, in
     assert_within_the_bound("xla.Conv", inputs, {"window_strides": strides, "padding": padding})
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("constants", [(), ("rhs",)])
 def test_zeros_between_and_around_elements_are_multiplied(name: str, constants: tuple[str, ...]) -> None:
@@ -247,8 +255,9 @@ def attributes_of_conv(group: int, kernel: tuple[int, int], **changes: Any) -> d
     return given | changes
 
 
+@pytest.mark.no_cover
 @given(st.data(), SEEDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_conv_of_onnx_is_within_the_bound(data: st.DataObject, seed: int) -> None:
     name = data.draw(st.sampled_from(["f16", "f32", "f64"]))
     channels = data.draw(st.integers(1, 4))

@@ -13,6 +13,8 @@ from tests.stablehlo.network_bounds import Bounds
 import sonnx
 from sonnx.engines import ENGINES
 
+pytestmark = pytest.mark.measured
+
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> sonnx.Graph:
@@ -27,6 +29,7 @@ def beyond(found: Any, exact: Any, allowed: Any) -> list[float]:
     return [float(abs(Fraction(float(a)) - b) / Fraction(float(most))) for a, b, most in pairs]
 
 
+@pytest.mark.no_cover
 def test_the_example_network_on_xla_is_within_the_derived_bound_of_the_exact_result(
     network: sonnx.Graph,
 ) -> None:
@@ -39,6 +42,7 @@ def test_the_example_network_on_xla_is_within_the_derived_bound_of_the_exact_res
         assert max(beyond(found, exact, allowed)) <= 1, engine
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ["stem/conv.weight", "block2/pointwise.bias", "head/classes.weight"])
 def test_a_network_with_other_numbers_is_outside_the_bound(network: sonnx.Graph, name: str) -> None:
     image = sample()

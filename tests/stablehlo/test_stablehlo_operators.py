@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
 from tests.stablehlo.xla_support import (
     FLOATS,
     HELD,
@@ -23,6 +24,8 @@ from tests.stablehlo.xla_support import (
     on_xla,
     random_bits,
 )
+
+pytestmark = pytest.mark.measured
 
 CLIPPED = ("f16", "f32", "f64")
 # Exponent and fraction bits.
@@ -84,6 +87,7 @@ def clips(values: Array, constants: Sequence[str]) -> list[Case]:
     ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CLIPPED)
 def test_clip_agrees_on_every_triple_of_special_values(name: str) -> None:
     # The bounds are inputs, so one compiled graph serves all of them.
@@ -96,6 +100,7 @@ def test_clip_agrees_on_every_triple_of_integers(name: str) -> None:
     assert_equal_on_xla(clips(extreme(name), ()))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CLIPPED)
 def test_clip_agrees_where_the_bounds_are_constants(name: str) -> None:
     chosen = special(name)[[0, 3, 5, 6, 7, 8, 13, 16]]
@@ -103,7 +108,7 @@ def test_clip_agrees_where_the_bounds_are_constants(name: str) -> None:
 
 
 @given(SHAPES, st.sampled_from((*FLOATS, *INTEGERS)), SEEDS, st.booleans(), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_clamp_agrees_on_any_bits_and_shapes(
     shape: tuple[int, ...], name: str, seed: int, low_is_scalar: bool, high_is_scalar: bool
 ) -> None:
@@ -114,15 +119,16 @@ def test_clamp_agrees_on_any_bits_and_shapes(
 
 
 @given(SHAPES, st.sampled_from((*CLIPPED, *INTEGERS)), SEEDS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_clip_agrees_on_any_bits_and_shapes(shape: tuple[int, ...], name: str, seed: int) -> None:
     low, high = (random_bits(name, (), seed + number) for number in (1, 2))
     x = random_bits(name, shape, seed)
     assert_equal_on_xla([case("Clip", {"input": x, "min": low, "max": high})])
 
 
+@pytest.mark.no_cover
 @given(SHAPES, SHAPES, SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_broadcast_moves_any_bits_of_every_type(
     shape: tuple[int, ...], sizes: tuple[int, ...], seed: int
 ) -> None:
@@ -135,7 +141,7 @@ def test_broadcast_moves_any_bits_of_every_type(
 
 
 @given(st.data(), SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_collapse_moves_any_bits_of_every_type(data: st.DataObject, seed: int) -> None:
     shape = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=5))
     first = data.draw(st.integers(0, len(shape) - 1))
@@ -147,7 +153,7 @@ def test_collapse_moves_any_bits_of_every_type(data: st.DataObject, seed: int) -
 
 
 @given(st.data(), SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_concatenate_moves_any_bits_of_every_type(data: st.DataObject, seed: int) -> None:
     shape = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
     dimension = data.draw(st.integers(0, len(shape) - 1))
@@ -165,8 +171,9 @@ def test_concatenate_moves_any_bits_of_every_type(data: st.DataObject, seed: int
     )
 
 
+@pytest.mark.no_cover
 @given(SHAPES, SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_where_moves_any_bits_of_every_type(shape: tuple[int, ...], seed: int) -> None:
     condition = random_bits("pred", shape, seed)
     assert_equal_on_xla(
@@ -185,7 +192,7 @@ def test_where_moves_any_bits_of_every_type(shape: tuple[int, ...], seed: int) -
 
 
 @given(st.data(), SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_expand_moves_any_bits_of_every_type(data: st.DataObject, seed: int) -> None:
     wanted = data.draw(st.lists(st.integers(0, 3), max_size=4))
     # Each size is there once at least, in the input or in the written shape; 0 does not go with 1.

@@ -11,11 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.budgets import examples
+from tests.loops import for_each
 
 import sonnx
 from sonnx.model.dtype import DType
 from sonnx.numeric import literals as numbers
 from sonnx.xla.literals import LiteralError, Position, format_literal, parse_literal
+
+pytestmark = pytest.mark.measured
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 # The types of D-XLA-6 with the NumPy dtypes that hold them.
@@ -95,7 +99,7 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("text", READ)
+@for_each("text", READ)
 def test_a_literal_reads_as_its_array(text: str) -> None:
     assert sonnx.same_bits(parse_literal(text), READ[text])
 
@@ -139,7 +143,7 @@ ENCODED = {
 }
 
 
-@pytest.mark.parametrize("text", ENCODED)
+@for_each("text", ENCODED)
 def test_a_float_is_rounded_once(text: str) -> None:
     assert bits(parse_literal(text)) == ENCODED[text]
 
@@ -175,7 +179,8 @@ HEXES = st.builds(
 WORDS = st.lists(st.one_of(decimals(), near_ties(), HEXES), min_size=1, max_size=4)
 
 
-@settings(deadline=None, max_examples=400)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(400))
 @given(WORDS, st.sampled_from(sorted(FLOATS)))
 def test_the_quick_way_gives_the_bits_of_the_definition(words: list[str], name: str) -> None:
     expected = [bits(numbers.parse_literal(word, FLOATS[name])) for word in words]
@@ -212,7 +217,7 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("text", WRITTEN)
+@for_each("text", WRITTEN)
 def test_an_array_is_written_as_in_the_document(text: str) -> None:
     assert format_literal(WRITTEN[text]) == text
 
@@ -279,12 +284,14 @@ def arrays(draw: st.DrawFn) -> Any:
     return np.array(words, f"u{word}").view(held).reshape(shape)
 
 
-@settings(deadline=None, max_examples=800)
+@pytest.mark.no_cover
+@settings(deadline=None, max_examples=examples(800))
 @given(arrays(), st.booleans(), st.sampled_from((0, 30, 100)))
 def test_what_is_written_reads_back_to_the_same_bits(array: Any, hexadecimal: bool, width: int) -> None:
     assert sonnx.same_bits(parse_literal(format_literal(array, hexadecimal=hexadecimal, width=width)), array)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ["f16", "bf16"])
 @pytest.mark.parametrize("hexadecimal", [False, True])
 def test_every_float_of_16_bits_reads_back_to_the_same_bits(name: str, hexadecimal: bool) -> None:
@@ -310,6 +317,7 @@ def decimal_point(value: Fraction) -> int:
     return place
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("name", "fraction_bits", "bias"), [("f16", 10, 15), ("bf16", 7, 127)])
 def test_no_decimal_with_fewer_digits_reads_back_to_the_same_bits(
     name: str, fraction_bits: int, bias: int
@@ -433,7 +441,7 @@ def place(marked: str) -> tuple[str, Position]:
     return before + after, Position(len(lines), len(lines[-1]) + 1, len(before))
 
 
-@pytest.mark.parametrize(("marked", "message"), REFUSED)
+@for_each(("marked", "message"), REFUSED)
 def test_a_mistake_is_refused_with_its_place(marked: str, message: str) -> None:
     text, position = place(marked)
     with pytest.raises(LiteralError) as caught:
@@ -496,7 +504,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@for_each("name", HOSTILE)
 def test_a_hostile_text_gets_a_short_answer(name: str) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_literal(HOSTILE[name])
@@ -552,7 +560,7 @@ def refusal(text: str) -> LiteralError | None:
     return None
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=examples(600))
 @given(st.sampled_from(VALID), st.integers(0, 2**32))
 def test_a_damaged_literal_is_read_or_refused(text: str, seed: int) -> None:
     chance = random.Random(seed)
@@ -569,7 +577,7 @@ def test_a_damaged_literal_is_read_or_refused(text: str, seed: int) -> None:
         assert place(f"{text[: error.position.offset]}^")[1] == error.position
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.text(max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for whole in (text, f"f32 {text}", f"c64[1]{{{text}}}", f"s32[{text}"):
