@@ -86,8 +86,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_of(tier: str, item: pytest.Item) -> bool:
-    """Drawn examples are of both tiers, with more of them in the deep one."""
+    """Drawn and thinned examples are of both tiers, with more of them in the deep one."""
     deep = any(item.get_closest_marker(name) for name in DEEP)
     test = getattr(item, "obj", None)
     drawn = getattr(test, "drawn", getattr(test, "is_hypothesis_test", False))
-    return not deep if tier == "quick" else deep or drawn
+    more = drawn or item.get_closest_marker("thinned")
+    return not deep if tier == "quick" else bool(deep or more)

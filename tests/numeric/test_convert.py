@@ -4,6 +4,7 @@ import ctypes
 import struct
 from bisect import bisect_left
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.budgets import examples
+from tests.budgets import examples, thinned
 from tests.loops import for_each
 from tests.numeric.converting import (
     INTEGER_WIDTHS,
@@ -42,7 +43,7 @@ pytestmark = pytest.mark.measured
 PARTS = {DType.COMPLEX64: DType.FLOAT, DType.COMPLEX128: DType.DOUBLE}
 TYPES = (*SCALARS, *PARTS)
 SHORT = (DType.FLOAT16, DType.BFLOAT16)
-ALL_PATTERNS = np.arange(2**16, dtype=np.uint16)
+PATTERNS = thinned(range(2**16), 2**12)
 
 
 def from_bits(patterns: Any, dtype: DType) -> Array:
@@ -59,14 +60,14 @@ def signed_value(pattern: int, dtype: DType) -> Fraction:
     return -value if pattern >= form.sign else value
 
 
-# Every value of the short formats as an integer, in units that all of them are multiples of.
+# Values of the short formats are integers in units that all of them are multiples of.
 UNIT = 133
-SCALED = {
-    dtype: [
-        int(magnitude(pattern, LAYOUTS[dtype]) * 2**UNIT) for pattern in range(LAYOUTS[dtype].infinity + 1)
-    ]
-    for dtype in SHORT
-}
+
+
+@cache
+def scaled_values(dtype: DType) -> list[int]:
+    form = LAYOUTS[dtype]
+    return [int(magnitude(pattern, form) * 2**UNIT) for pattern in range(form.infinity + 1)]
 
 
 def encoding(scaled: int, target: DType) -> int:
@@ -74,7 +75,7 @@ def encoding(scaled: int, target: DType) -> int:
     if target not in SHORT:  # all of them are floats: nothing is rounded
         letter = "<f" if target is DType.FLOAT else "<d"
         return int.from_bytes(struct.pack(letter, float(Fraction(scaled, 2**UNIT))), "little")
-    numbers = SCALED[target]
+    numbers = scaled_values(target)
     above = bisect_left(numbers, scaled)
     if above == len(numbers) or numbers[above] == scaled:
         return min(above, LAYOUTS[target].infinity)
@@ -89,7 +90,7 @@ def converted_short(pattern: int, source: DType, target: DType) -> int:
     negative, rest = divmod(pattern, 0x8000)
     if target is DType.BOOL or target is source or rest >= LAYOUTS[source].infinity:
         return converted(pattern, source, target)
-    scaled = SCALED[source][rest]
+    scaled = scaled_values(source)[rest]
     if target in LAYOUTS:
         return encoding(scaled, target) + negative * LAYOUTS[target].sign
     low, high = ends(target)
@@ -98,17 +99,18 @@ def converted_short(pattern: int, source: DType, target: DType) -> int:
 
 
 @pytest.mark.no_cover
+@pytest.mark.thinned
 @for_each("source", SHORT)
 @for_each("target", TYPES)
 def test_every_number_of_16_bits_is_converted_as_the_definition_says(source: DType, target: DType) -> None:
-    result = convert(from_bits(ALL_PATTERNS, source), source, target)
+    result = convert(from_bits(PATTERNS, source), source, target)
     assert result.dtype == numpy_dtype(target)
     if target in PARTS:
         target = PARTS[target]
         parts = result.view(numpy_dtype(target))
         assert not any(to_bits(parts[1::2].copy()))
         result = parts[::2].copy()
-    assert to_bits(result) == [converted_short(pattern, source, target) for pattern in range(2**16)]
+    assert to_bits(result) == [converted_short(pattern, source, target) for pattern in PATTERNS]
 
 
 def test_both_ways_to_the_expected_values_agree() -> None:
@@ -118,12 +120,13 @@ def test_both_ways_to_the_expected_values_agree() -> None:
                 assert converted_short(pattern, source, target) == converted(pattern, source, target)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("source", SHORT)
 def test_every_finite_number_of_16_bits_is_lifted_to_the_reals_exactly(source: DType) -> None:
-    patterns = [p for p in range(2**16) if p % 0x8000 < LAYOUTS[source].infinity]
+    patterns = [p for p in PATTERNS if p % 0x8000 < LAYOUTS[source].infinity]
     result = convert(from_bits(patterns, source), source, DType.REAL)
     assert isinstance(result, RealArray)
-    scaled = SCALED[source]
+    scaled = scaled_values(source)
     expected = [Fraction(scaled[p % 0x8000] * (-1 if p >= 0x8000 else 1), 2**UNIT) for p in patterns]
     assert list(result) == expected
 
@@ -134,7 +137,7 @@ def test_every_tie_goes_to_the_even_neighbour_and_what_lies_beside_it_to_the_nea
     source: DType, target: DType
 ) -> None:
     # The middle of two neighbours needs one bit more than they: float and double both hold it.
-    middles = np.array([float(Fraction(a + b, 2 ** (UNIT + 1))) for a, b in pairwise(SCALED[target])])
+    middles = np.array([float(Fraction(a + b, 2 ** (UNIT + 1))) for a, b in pairwise(scaled_values(target))])
     held = numpy_dtype(source)
     ties = to_bits(middles.astype(held))
     assert [magnitude(tie, LAYOUTS[source]) for tie in ties[::1000]] == [Fraction(m) for m in middles[::1000]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.budgets import examples
+from tests.budgets import examples, thinned
 from tests.loops import for_each
 
 from sonnx.model.dtype import DType
@@ -41,16 +41,18 @@ def plain(text: str) -> str:
 
 
 @pytest.mark.no_cover
+@pytest.mark.thinned
 @pytest.mark.parametrize("dtype", [DType.FLOAT16, DType.BFLOAT16])
 def test_every_number_of_16_bits_reads_back_to_the_same_bits(dtype: DType) -> None:
-    for pattern in range(2**16):
+    for pattern in thinned(range(2**16)):
         text = format_float(number(pattern, dtype))
         assert bits(parse_literal(text, dtype)) == pattern, text
 
 
+@pytest.mark.thinned
 def test_every_bfloat16_is_written_as_the_number_it_is() -> None:
     # A bfloat16 is the upper half of the float of the same value.
-    for pattern in range(0x7F80):
+    for pattern in thinned(range(0x7F80)):
         value = float(np.array(pattern << 16, np.uint32).view(np.float32))
         assert float.fromhex(format_float(number(pattern, DType.BFLOAT16))) == value
 

@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.budgets import examples
+from tests.budgets import examples, thinned
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.rounding import FORMATS, nearest, nearest_bits, nearest_bits_of, number
@@ -24,6 +25,8 @@ HELD: dict[DType, Any] = {
     DType.DOUBLE: np.float64,
 }
 TYPES = pytest.mark.parametrize("dtype", list(HELD))
+# Bits of the fraction, and the bias.
+SHORT = {DType.FLOAT16: (10, 15), DType.BFLOAT16: (7, 127)}
 finfo: Any = ml_dtypes.finfo  # knows bfloat16 too
 
 
@@ -31,11 +34,13 @@ def bits(value: Any) -> int:
     return int(np.asarray(value).view(f"u{value.dtype.itemsize}"))
 
 
-def magnitudes(fraction_bits: int, bias: int) -> list[Fraction]:
+@cache
+def magnitudes(dtype: DType) -> list[Fraction]:
     """All numbers ≥ 0 of a 16-bit format in the order of their bits, by IEEE 754-2019, 3.4.
 
     The last one, which stands where infinity begins, is the power of two after the largest number.
     """
+    fraction_bits, bias = SHORT[dtype]
     one, infinity = 1 << fraction_bits, 0x7FFF >> fraction_bits << fraction_bits
     fields = ((pattern >> fraction_bits, pattern % one) for pattern in range(infinity + 1))
     return [
@@ -45,24 +50,24 @@ def magnitudes(fraction_bits: int, bias: int) -> list[Fraction]:
     ]
 
 
-SHORT = {DType.FLOAT16: magnitudes(10, 15), DType.BFLOAT16: magnitudes(7, 127)}
-HALVES = SHORT[DType.FLOAT16]
 SHORT_TYPES = pytest.mark.parametrize("dtype", list(SHORT))
 
 
 @pytest.mark.no_cover
+@pytest.mark.thinned
 @SHORT_TYPES
 def test_every_number_of_16_bits_rounds_to_itself_with_either_sign(dtype: DType) -> None:
-    for pattern, value in enumerate(SHORT[dtype][:-1]):
+    for pattern, value in thinned(list(enumerate(magnitudes(dtype)[:-1]))):
         assert bits(nearest(-value, dtype)) == (pattern | 0x8000 if pattern else 0)
         assert nearest_bits(value, FORMATS[dtype]) == pattern
 
 
 @pytest.mark.no_cover
+@pytest.mark.thinned
 @SHORT_TYPES
 def test_rounding_goes_to_the_even_neighbour_at_a_tie_and_to_the_nearer_one_beside_it(dtype: DType) -> None:
     hair = Fraction(1, 2**160)
-    for pattern, (low, high) in enumerate(pairwise(SHORT[dtype])):
+    for pattern, (low, high) in thinned(list(enumerate(pairwise(magnitudes(dtype))))):
         middle = (low + high) / 2
         even = pattern if pattern % 2 == 0 else pattern + 1
         for value, expected in ((middle, even), (middle - hair, pattern), (middle + hair, pattern + 1)):
@@ -72,7 +77,7 @@ def test_rounding_goes_to_the_even_neighbour_at_a_tie_and_to_the_nearer_one_besi
 
 
 def test_numpy_agrees_on_float16_of_doubles_at_and_beside_ties() -> None:
-    middles = np.array([float((low + high) / 2) for low, high in pairwise(HALVES)])[::7]
+    middles = np.array([float((low + high) / 2) for low, high in pairwise(magnitudes(DType.FLOAT16))])[::7]
     values = np.concatenate([middles, np.nextafter(middles, 0), np.nextafter(middles, np.inf)])
     with np.errstate(over="ignore", under="ignore"):
         expected = values.astype(np.float16)
@@ -207,7 +212,7 @@ def rounded_as_an_array(values: list[Fraction], dtype: DType) -> list[int]:
 def test_arrays_round_as_the_definition_says_at_ties_and_beside_them(dtype: DType) -> None:
     hair = Fraction(1, 2**200)
     start = 30_000 if dtype is DType.FLOAT16 else 0
-    pairs = list(enumerate(pairwise(SHORT[dtype])))
+    pairs = list(enumerate(pairwise(magnitudes(dtype))))
     for pattern, (low, high) in pairs[:300] + pairs[start::97] + pairs[-300:]:
         middle = (low + high) / 2
         even = pattern + pattern % 2
