@@ -136,7 +136,11 @@ def test_all_that_is_asked_for_is_measured() -> None:
     ],
     ids=["run", "bound", "no-spinning", "evaluator", "jax", "emx", "native", "native-2"],
 )
-@pytest.mark.parametrize("subject", TINY, ids=lambda one: one.key)
+@pytest.mark.parametrize(
+    "subject",
+    [TINY[0], *(pytest.param(one, marks=pytest.mark.long) for one in TINY[1:])],
+    ids=lambda one: one.key,
+)
 def test_every_engine_executes_the_subject(
     subject: Subject, rival: Callable[[Case], Prepared], package: str, tmp_path: Path
 ) -> None:

@@ -151,6 +151,7 @@ HEAVY: Mapping[str, tuple[Callable[[], Graph], set[str]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.no_cover
 @pytest.mark.parametrize("case", HEAVY)
 def test_a_model_made_to_be_heavy_is_refused_and_not_worked_off(case: str) -> None:
@@ -170,7 +171,13 @@ def test_a_rule_that_only_many_others_come_before_is_still_heeded() -> None:
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("number", [MOST_FINDINGS - 1, MOST_FINDINGS, MOST_FINDINGS + 5])
+@pytest.mark.parametrize(
+    "number",
+    [
+        *(pytest.param(n, marks=pytest.mark.long) for n in (MOST_FINDINGS - 1, MOST_FINDINGS)),
+        MOST_FINDINGS + 5,
+    ],
+)
 def test_ten_thousand_findings_are_enough(number: int) -> None:
     many = graph([node("Relu", "x", "y"), *(replace(CLIP, outputs=("",)),) * (number - 1)])
     found = check_graph(many)

@@ -36,6 +36,7 @@ def departures(runtime: str, operator: str, dtype: str) -> tuple[Departure, ...]
     return cell.departures
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("runtime", "operator", "identifier", "clause", "kind"),
     [
@@ -122,7 +123,7 @@ def zero_bounds() -> dict[str, Any]:
         ("native", "Clip", DType.FLOAT),
         ("native", "Conv", DType.FLOAT16),
         ("native", "Where", DType.COMPLEX64),
-        ("emitted", "Expand", DType.FLOAT16),
+        pytest.param("emitted", "Expand", DType.FLOAT16, marks=pytest.mark.long),
         ("reference", "xla.Conv", DType.BFLOAT16),
     ],
 )

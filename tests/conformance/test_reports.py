@@ -436,6 +436,7 @@ def test_packed_cases_are_all_there() -> None:
         assert rows == cell["cases"]
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_cases_make_a_small_page() -> None:
     assert len(report_page(many(100_000))) < 2_000_000
 

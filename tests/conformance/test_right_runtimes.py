@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import pytest
+from tests.budgets import thinned
 from tests.conformance.right.elements import Array
 from tests.conformance.right.once import BY_NAME, SEED, Once, is_large, is_twin
 from tests.conformance.right.runtime import ELEMENTWISE, Plain, cut
@@ -70,15 +71,17 @@ def accused(subject: Once, dtype: DType, trial: Trial, sums: Sums = "free") -> s
     return "" if found.verdict == "conforms" else f"{dtype} {trial.name}: {found.said} {found.differences}"
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("operator", ELEMENTWISE)
 def test_a_definition_written_anew_conforms(operator: str) -> None:
     subject = BY_NAME[operator]
     more = CONVERTED if operator == "xla.convert_element_type" else set()
-    types = [dtype for dtype in subject.types if dtype in TYPES | more]
+    types = thinned([dtype for dtype in subject.types if dtype in TYPES | more], 2)
     found = (accused(subject, dtype, trial) for dtype in types for trial in asked(subject, dtype))
     assert list(filter(None, found)) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("operator", ["xla.conv", "xla.conv_with_general_padding"])
 def test_a_convolution_of_integers_written_anew_conforms(operator: str) -> None:
     subject = BY_NAME[operator]
@@ -87,6 +90,7 @@ def test_a_convolution_of_integers_written_anew_conforms(operator: str) -> None:
     assert list(filter(None, found)) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("operator", "dtype"), CELLS, ids=str)
 def test_sums_in_any_order_conform_and_are_graded_for_what_they_are(operator: str, dtype: DType) -> None:
     subject = BY_NAME[operator]

@@ -208,6 +208,7 @@ def test_equal_arguments_find_the_same_by_the_same_questions() -> None:
     assert [digest(trial) for trial in again.asked] == [digest(trial) for trial in before.asked]
 
 
+@pytest.mark.long
 def test_another_seed_asks_other_questions() -> None:
     first, other = ({digest(trial) for trial in usual(seed)[1].asked} for seed in (0, 1))
     assert len(first & other) < len(first) / 5

@@ -121,6 +121,7 @@ def test_a_lost_worker_costs_nothing(cluster: Any, tmp_path: Path) -> None:
     assert marker.exists()
 
 
+@pytest.mark.long
 def test_a_campaign_is_the_same_wherever_it_runs_and_whatever_is_lost(cluster: Any) -> None:
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     plan = Plan(f"{HERE_RUNTIMES}:LosesZeros", examples=3)

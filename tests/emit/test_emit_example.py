@@ -39,7 +39,7 @@ def test_clang_gives_them_too(network: sonnx.Graph, tmp_path: Path) -> None:
     assert_passes(make(written(tmp_path / "p", network, "fused"), cc="clang", cflags="-O2"))
 
 
-@pytest.mark.parametrize("accumulate", ["separate", "fused"])
+@pytest.mark.parametrize("accumulate", ["separate", pytest.param("fused", marks=pytest.mark.long)])
 def test_fast_kernels_give_them_too(network: sonnx.Graph, accumulate: str, tmp_path: Path) -> None:
     assert_passes(make(written(tmp_path / "p", network, accumulate, "fast"), cflags="-O2 -march=native"))
 

@@ -22,6 +22,7 @@ def answers(numbers: Sequence[int], *stages: str, seconds: float = 10.0, memory:
     return list(examine(numbers, Settings(0, seconds, memory, 1, named)))
 
 
+@pytest.mark.fuzz
 def test_mutated_files_are_refused_or_judged_in_time_and_memory() -> None:
     # More time than `python -m tests.fuzz` gives: a slow machine is no fault of a file.
     summary = Summary(Settings(seed=2, seconds=60.0))

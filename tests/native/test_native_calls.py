@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.budgets import examples
 from tests.emit.support import Author, random_model
 from tests.loops import for_each
 from tests.native.support import (
@@ -265,7 +266,8 @@ def test_constants_of_any_layout_and_read_only_ones_are_used() -> None:
         assert_same(Executable(planned(other)).run(arrays), defined(graph, arrays))
 
 
-@for_each("seed", range(25))
+@pytest.mark.thinned
+@for_each("seed", range(examples(25)))
 def test_any_model_gives_the_bits_of_its_definitions(seed: int) -> None:
     graph = random_model(seed, 8)
     accumulate: Any = ("separate", "fused")[seed % 2]

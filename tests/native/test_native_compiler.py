@@ -368,6 +368,7 @@ except CompilerError as error:
     assert "was ended by signal 9" in done.stdout
 
 
+@pytest.mark.long
 def test_the_wheel_of_zig_compiles_if_it_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if importlib.util.find_spec("ziglang") is None:
         pytest.skip("ziglang is not installed")

@@ -166,6 +166,7 @@ def drawn(seed: int, most: int) -> Iterator[Conv]:
             yield case
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(("dtype", "mode"), KINDS)
 def test_any_geometry_gives_the_bits_of_the_definition(dtype: str, mode: str, width: int) -> None:
     # Fused definitions take a hundred times as long.

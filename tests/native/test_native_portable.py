@@ -70,6 +70,7 @@ def test_every_source_of_conv_is_among_them() -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("target", "vector_bytes"), [("x86-64-v2", 16), ("x86-64-v3", 32), ("x86-64-v4", 64)]
 )
@@ -83,6 +84,7 @@ def test_kernels_of_conv_compile_for_machines_of_the_family(
         assert compile_one(command, name, macros, tmp_path) == "", (name, variant)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("ziglang") is None, reason="the wheel ziglang is not installed")
 def test_kernels_of_conv_compile_for_aarch64(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-linux-gnu", "-ffp-contract=off"]

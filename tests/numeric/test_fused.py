@@ -318,6 +318,7 @@ MUTANTS: list[tuple[Kind, str, Any]] = [
 ]
 
 
+@pytest.mark.mutant
 @pytest.mark.no_cover
 @pytest.mark.parametrize(("kind", "name", "mutant"), MUTANTS)
 def test_without_any_one_of_its_safeguards_fma_fails_on_the_traps(
@@ -405,20 +406,24 @@ def test_libm_agrees_on_every_trap(kind: Kind) -> None:
     assert differs_from_libm(kind, traps(kind)) == 0
 
 
+@pytest.mark.thinned
 @pytest.mark.no_cover
 @KINDS
-def test_libm_agrees_on_200_000_random_bit_patterns(kind: Kind) -> None:
+def test_libm_agrees_on_random_bit_patterns(kind: Kind) -> None:
     generator = np.random.default_rng(1)
-    a, b, c = (kind.from_bits(generator.integers(0, 2**kind.width, 200_000, kind.bits)) for _ in range(3))
+    a, b, c = (
+        kind.from_bits(generator.integers(0, 2**kind.width, examples(200_000), kind.bits)) for _ in range(3)
+    )
     assert differs_from_libm(kind, (a, b, c)) == 0
 
 
+@pytest.mark.thinned
 @KINDS
-def test_libm_agrees_on_200_000_triples_of_like_size(kind: Kind) -> None:
-    generator = np.random.default_rng(2)
-    a, b = generator.standard_normal((2, 200_000)).astype(kind.held)
-    exponents = generator.integers(-2 * kind.precision - 2, 4, 200_000)
-    c = np.ldexp(generator.standard_normal(200_000), exponents).astype(kind.held)
+def test_libm_agrees_on_triples_of_like_size(kind: Kind) -> None:
+    generator, number = np.random.default_rng(2), examples(200_000)
+    a, b = generator.standard_normal((2, number)).astype(kind.held)
+    exponents = generator.integers(-2 * kind.precision - 2, 4, number)
+    c = np.ldexp(generator.standard_normal(number), exponents).astype(kind.held)
     assert differs_from_libm(kind, (a, b, c)) == 0
 
 

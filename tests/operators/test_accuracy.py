@@ -220,6 +220,7 @@ def adversarial_ratio(name: str, mode: Mode, order: str, start: Sum, *, steps: i
     return worst
 
 
+@pytest.mark.thinned
 @pytest.mark.no_cover
 @pytest.mark.parametrize("order", ["specified", "any"])
 @pytest.mark.parametrize("mode", MODES)

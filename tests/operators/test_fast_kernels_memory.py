@@ -229,6 +229,7 @@ def ways(count: int) -> Iterator[dict[str, int]]:
         yield {"streamed": streamed, "task_elements": max(1, count // 3)}
 
 
+@pytest.mark.long
 def test_all_kernels_compile_without_a_warning_for_every_width_of_vectors(
     everything: Mapping[tuple[str, str, str], tuple[Path, str]],
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.budgets import thinned
 from tests.loops import for_each
 from tests.operators.support import bits
 from tests.operators.test_meta import RULINGS
@@ -93,8 +94,9 @@ def decided(name: str, dtype: DType) -> Mapping[tuple[str, str], int]:
 # --- every trial -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned
 @pytest.mark.no_cover
-@each_case
+@for_each(("name", "dtype"), thinned(CASES, 30), ids=thinned([f"{n}-{d}" for n, d in CASES], 30))
 def test_every_trial_obeys_every_rule_and_has_a_result_that_its_clauses_cover(
     name: str, dtype: DType
 ) -> None:
@@ -391,6 +393,7 @@ def test_every_rule_is_shown_by_a_trial_but_those_without_an_edge(name: str) -> 
 # --- clauses -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @each_name
 def test_every_clause_is_the_first_for_some_element(name: str) -> None:
     first: Counter[tuple[str, str]] = Counter()

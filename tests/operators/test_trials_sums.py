@@ -130,6 +130,7 @@ def sums_of(name: str, dtype: DType) -> dict[str, list[Trial]]:
     return found
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("name", "dtype"), [(name, dtype) for name in SUMS for dtype in types(name) if dtype in FLOATS]
 )

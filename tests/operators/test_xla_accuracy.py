@@ -8,6 +8,7 @@ from typing import Any, Literal
 import ml_dtypes
 import numpy as np
 import pytest
+from tests.budgets import examples
 from tests.loops import for_each
 from tests.operators.n_loops import narrowed
 from tests.operators.seven_loops import fused
@@ -175,13 +176,14 @@ Family = Callable[[np.random.Generator, str, int], Sum]
 FAMILIES: list[Family] = [ordinary, wide, subnormal, barely_normal, cancelling, overflowing, special]
 
 
+@pytest.mark.thinned
 @pytest.mark.no_cover
 @for_each("family", FAMILIES, ids=lambda family: family.__name__)
 @for_each("name", FLOATS)
 def test_no_convolution_lies_further_from_the_exact_one_than_its_bound(name: str, family: Family) -> None:
     """D-XLA-5."""
     random = np.random.default_rng(70)
-    for _ in range(30):
+    for _ in range(examples(30)):
         problem = family(random, name, int(random.integers(1, 12)))
         with np.errstate(all="ignore"):
             anyhow = [summed_somehow(problem, random) for _ in range(3)]

@@ -42,6 +42,7 @@ def test_the_example_network_on_xla_is_within_the_derived_bound_of_the_exact_res
         assert max(beyond(found, exact, allowed)) <= 1, engine
 
 
+@pytest.mark.long
 @pytest.mark.no_cover
 @pytest.mark.parametrize("name", ["stem/conv.weight", "block2/pointwise.bias", "head/classes.weight"])
 def test_a_network_with_other_numbers_is_outside_the_bound(network: sonnx.Graph, name: str) -> None:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jax import lax
-from tests.budgets import examples
+from tests.budgets import examples, thinned
 from tests.loops import for_each
 
 import sonnx
@@ -150,8 +150,9 @@ def pairs() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.thinned
 @pytest.mark.no_cover
-@for_each(("source", "target"), pairs(), ids=[f"{a} to {b}" for a, b in pairs()])
+@for_each(("source", "target"), thinned(pairs(), 40))
 def test_convert_element_type_is_that_of_xla(source: str, target: str) -> None:
     X = from_bits(source, (4000,), np.random.default_rng(len(source) * 100 + len(target)))
     if source in FLOATS:

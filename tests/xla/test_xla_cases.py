@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.budgets import thinned
 from tests.loops import for_each
 from tests.operators.test_cases import attributes, computation
 
@@ -55,15 +56,17 @@ def on_xla(operator: Operator, case: Case) -> Any:
     return builder.build().run(*arrays.values(), engine="xla")
 
 
+@pytest.mark.thinned
 @pytest.mark.no_cover
-@for_each(("operator", "case"), EXACT, ids=[f"{op.name}: {case.name}" for op, case in EXACT])
+@for_each(("operator", "case"), thinned(EXACT, 40))
 def test_a_case_has_its_bits_on_xla_too(operator: Operator, case: Case) -> None:
     (right,) = (tensor.array() for tensor in case.outputs.values())
     converted = operator.contract.name == "ConvertElementType"  # a NaN is then computed, not moved
     assert sonnx.same_bits(on_xla(operator, case), right, nan="any" if converted else case.nan)
 
 
-@for_each(("operator", "case"), SUMS, ids=[f"{op.name}: {case.name}" for op, case in SUMS])
+@pytest.mark.thinned
+@for_each(("operator", "case"), thinned(SUMS, 20))
 def test_a_case_of_a_sum_of_floats_is_within_its_bound_on_xla(operator: Operator, case: Case) -> None:
     (right,) = (tensor.array() for tensor in case.outputs.values())
     found = on_xla(operator, case)
