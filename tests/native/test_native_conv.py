@@ -6,6 +6,7 @@ from itertools import cycle, islice, product
 
 import numpy as np
 import pytest
+from tests.budgets import examples
 from tests.loops import for_each
 from tests.native.support import WIDTHS, Conv, assert_defined, functions, planned, quick_compiler
 
@@ -170,7 +171,7 @@ def drawn(seed: int, most: int) -> Iterator[Conv]:
 @pytest.mark.parametrize(("dtype", "mode"), KINDS)
 def test_any_geometry_gives_the_bits_of_the_definition(dtype: str, mode: str, width: int) -> None:
     # Fused definitions take a hundred times as long.
-    most, count = (8_000, 35) if mode == "fused" else (40_000, 50)
+    most, count = (8_000, examples(35)) if mode == "fused" else (40_000, examples(50))
     seed = KINDS.index((dtype, mode)) + 10 * width
     for case, threads in zip(islice(drawn(seed, most), count), cycle(THREADS), strict=False):
         assert_defined(*case.model(dtype), mode, threads=(threads,), width=width)
