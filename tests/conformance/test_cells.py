@@ -59,6 +59,7 @@ def test_a_departure_is_counted_named_and_made_small() -> None:
     assert rules["D-WHERE-1"] == "conforms"
 
 
+@pytest.mark.long
 def test_what_the_search_alone_finds_counts_for_its_rulings() -> None:
     found = cell("LosesMatrices", "where", DType.FLOAT)
     assert found.counts["departs"] == 0
@@ -68,6 +69,7 @@ def test_what_the_search_alone_finds_counts_for_its_rulings() -> None:
     assert "D-WHERE-2" in broken
 
 
+@pytest.mark.long
 def test_a_crash_is_a_verdict_and_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sonnx.conformance.cells.MOST_CRASHES", 2)
     monkeypatch.setattr("sonnx.conformance.cells._TRIES_OF_CRASHES", 8)
@@ -156,6 +158,7 @@ def test_another_campaign_starts_the_runtime_anew() -> None:
         close_mine()
 
 
+@pytest.mark.long
 def test_a_runtime_that_always_crashes_is_not_asked_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sonnx.conformance.cells.MOST_CRASHES", 2)
     monkeypatch.setattr("sonnx.conformance.cells._TRIES_OF_CRASHES", 0)
@@ -165,6 +168,7 @@ def test_a_runtime_that_always_crashes_is_not_asked_on(monkeypatch: pytest.Monke
     assert found.searched == 0
 
 
+@pytest.mark.long
 def test_constants_must_not_change_bits() -> None:
     found = cell("TwoMinded", "conv", DType.FLOAT)
     (departure,) = (each for each in found.departures if each.difference.kind == "value")

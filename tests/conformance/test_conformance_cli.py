@@ -146,6 +146,7 @@ def test_a_report_is_a_folder_that_replaces_an_earlier_one_and_nothing_else(tmp_
     assert (folder / "report.json").read_text() == "{}"
 
 
+@pytest.mark.long
 def test_a_crash_counts_outside_the_profile_and_results_do_not() -> None:
     only = ("--operator", "xla.ConvertElementType", "--type", "complex64", "--examples", "0", "--jobs", "1")
     right = called(f"{HERE}:Casts", *only)
@@ -217,6 +218,7 @@ array = np.clip(*(given[name] for name in graph.node[0].input))
 """
 
 
+@pytest.mark.long
 def test_any_program_can_be_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "clipper.py"
     program.write_text(CLIPPER)
@@ -249,6 +251,7 @@ def started(*arguments: str) -> Any:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_whoever_ends_the_command_ends_its_runtimes(number: int, code: int) -> None:
     process = started("reference", "--operator", "conv", "--jobs", "2", "--seconds", "600")

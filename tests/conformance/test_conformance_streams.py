@@ -18,6 +18,8 @@ from sonnx.conformance.subjects import subject_named
 from sonnx.model.dtype import DType
 from sonnx.operators.shared.trials import Trial
 
+pytestmark = pytest.mark.long
+
 QUICK = "--operator xla.Collapse --type int8 --type uint8 --examples 0"
 
 

@@ -62,6 +62,7 @@ def test_a_known_departure_is_found_and_made_small(
     assert judged(runtime, operator, "float").verdict == "departs"
 
 
+@pytest.mark.long
 def test_emx_gives_min_for_a_nan_input() -> None:
     """A few vectors alone: each is compiled."""
     if find_spec("emx_onnx_cgen") is None:
@@ -85,6 +86,7 @@ def test_emx_gives_min_for_a_nan_input() -> None:
     assert sum(array.size for array in small.inputs.values()) <= 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["int16", "uint16"])
 def test_missing_types_are_unsupported(dtype: str) -> None:
     report = judged("onnxruntime", "Clip", dtype)
@@ -102,6 +104,7 @@ def test_conversions_of_onnxruntime_are_outside_the_profile() -> None:
     assert report.verdict != "departs"
 
 
+@pytest.mark.long
 def test_the_smallest_examples_can_be_asked_by_hand() -> None:
     nan = {"input": np.array([2], F), "min": np.array(np.nan, F), "max": np.array(3, F)}
     (found,) = ask("reference-evaluator", "clip", nan)
@@ -121,7 +124,7 @@ def zero_bounds() -> dict[str, Any]:
     ("engine", "operator", "dtype"),
     [
         ("native", "Clip", DType.FLOAT),
-        ("native", "Conv", DType.FLOAT16),
+        pytest.param("native", "Conv", DType.FLOAT16, marks=pytest.mark.long),
         ("native", "Where", DType.COMPLEX64),
         pytest.param("emitted", "Expand", DType.FLOAT16, marks=pytest.mark.long),
         ("reference", "xla.Conv", DType.BFLOAT16),

@@ -87,6 +87,7 @@ def test_a_runtime_answers_a_clip_and_a_conv(name: str) -> None:
         assert agree(runtime.run(asked), conv_outcome(asked))
 
 
+@pytest.mark.long
 def test_emx_answers_in_a_child() -> None:
     if find_spec("emx_onnx_cgen") is None or not shutil.which("gcc"):
         pytest.skip("emx-onnx-cgen or gcc is not installed")

@@ -180,6 +180,7 @@ def test_what_is_no_address_leaves_nothing_that_complains() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.long
 def test_a_cluster_without_workers_is_refused() -> None:
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with (

@@ -37,6 +37,7 @@ def shown(folder: Path) -> str:
     return demo(folder, PYTHONIOENCODING="utf-8")
 
 
+@pytest.mark.long
 def test_the_demo_shows_all_eight_steps(shown: str) -> None:
     assert re.findall(r"^(\d)\. ", shown, re.MULTILINE) == list("12345678")
     commands = re.findall(r"^\$ (?:sonnx (\w+)|python)", shown, re.MULTILINE)
@@ -100,6 +101,7 @@ def test_every_element_is_in_the_picture(shown: str) -> None:
     assert [sum(int(row[column]) for row in rows) for column in (0, 1)] == [number, number]
 
 
+@pytest.mark.long
 def test_the_demo_works_on_a_terminal_that_has_ascii_only(folder: Path) -> None:
     assert "#" in demo(folder, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
 

@@ -15,6 +15,8 @@ from sonnx.prove.result import Proofs
 from sonnx.prove.running import Options
 from sonnx.prove.tools import Tools
 
+pytestmark = pytest.mark.prover
+
 TEXT = module("  goal one: 1 + 1 = 2\n  goal two: 2 + 2 = 4")
 HASTY = Options(seconds=1, jobs=1, cache=False, patience=2.0)
 HONEST = """

@@ -45,6 +45,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_commands_on_a_model_do_what_they_say(example: Path) -> None:
     block, in_c, judged = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
     activate, first, *commands = [line.removeprefix("$ ").split("  #")[0] for line in block.splitlines()]
