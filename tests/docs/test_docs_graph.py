@@ -81,10 +81,10 @@ def test_figures_of_graphs_obey_the_laws_of_figures(figure: Figure) -> None:
         laws.test_caption_is_one_sentence_and_alt_says_more,
         laws.test_no_shape_leaves_the_figure,
         laws.test_figure_holds_only_shapes_and_text,
+        laws.test_every_text_can_be_read_on_the_paper,
+        laws.test_drawing_is_deterministic,
     ):
         unwrap(law)(figure)
-    laws.test_every_text_can_be_read_on_the_paper(figure)
-    laws.test_drawing_is_deterministic(figure)
 
 
 @every_figure
