@@ -14,7 +14,7 @@ from sonnx.api import Graph, load
 from sonnx.cli.models import is_same_file, refuse
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say
 from sonnx.engines import NO_COMPILER, Engine, available_threads, compile_graph, run_graph
-from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step
+from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, TooLongError
 from sonnx.load.arrays import array_digest, doubles, safe_name, write_array
 from sonnx.load.npy import ArrayFileError, read_npy
 from sonnx.model.tensor_type import TensorType
@@ -62,6 +62,8 @@ def run_model(path: Path, options: RunOptions) -> int:
         _show(results, options)
     except InputError as problem:
         return fail_lines(str(problem))
+    except TooLongError as problem:  # no memory would be enough
+        return fail(str(problem))
     except MemoryLimitError as problem:
         return fail(f"{problem} (--memory)")
     except CompilerError as problem:
