@@ -55,7 +55,7 @@ def _is_random(node: Node) -> bool:
 
 def _nodes(graph: Graph) -> Iterator[tuple[Location, Node]]:
     """Every node of the graph and its functions."""
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         for index, node in enumerate(scope.nodes):
             yield scope.node_location(index), node
 
@@ -111,7 +111,7 @@ def versions_known(graph: Graph) -> Iterator[Fault]:
     if graph.ir_version < _OLDEST_IR:
         shown = (Shown("ir_version", str(graph.ir_version)),)
         yield Fault(graph.location, shown, f"write the version of ONNX's format, {_OLDEST_IR} or later")
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         imported = Counter(domain for domain, _ in scope.opsets)
         for domain in sorted({node.domain for node in scope.nodes} | set(imported)):
             if imported[domain] != 1:
@@ -244,7 +244,7 @@ def functions_well_formed(graph: Graph) -> Iterator[Fault]:
         known = frozenset((*function.attributes, *function.defaults))
         seen.setdefault(function.key, _Signature(function, known))
     attributes = (frozenset[str](), *(frozenset((*f.attributes, *f.defaults)) for f in graph.functions))
-    for scope, names in zip(graph.scopes(), attributes, strict=True):
+    for scope, names in zip(graph.scopes, attributes, strict=True):
         yield from _references_known(scope, names)
     for location, node in _nodes(graph):
         if node.function in seen:
