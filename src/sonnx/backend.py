@@ -29,7 +29,7 @@ from sonnx.numeric.arrays import describe
 from sonnx.operators import NODE_OPERATORS
 from sonnx.operators.graph.content import OLDEST_OPSET
 from sonnx.operators.shared.predicates import count
-from sonnx.report.text import findings_text, printable
+from sonnx.report.text import findings_text, printable, short
 
 # What the definition of Conv covers and the profile leaves out.
 _TOLERATED = {"conv.group.C1", "conv.group.D1"}
@@ -154,7 +154,7 @@ def _by_name(names: Sequence[str], inputs: Any, taker: str) -> dict[str, Any]:
 def _value(name: str, array: Any) -> Any:
     kind, _ = describe(array)
     if kind.dtype is None or kind.dtype not in TO_ONNX:
-        raise InputError(printable(f"`{name}` has the type {kind}, which no ONNX model has"))
+        raise InputError(printable(f"`{short(name)}` has the type {kind}, which no ONNX model has"))
     return helper.make_tensor_value_info(name, TO_ONNX[kind.dtype], kind.sizes)
 
 

@@ -4,6 +4,9 @@ import os
 import sys
 from io import TextIOWrapper
 
+# Names are cut where messages are made; this is for what nobody thought of. A path has up to 4096 bytes.
+_LONGEST_LINE = 10_000
+
 CONFORMS, FINDINGS, UNREADABLE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -58,15 +61,16 @@ def escaped(text: str) -> str:
 
 def fail_lines(problem: str) -> int:
     """Say why nothing could be done, in as many lines as that has; each is escaped, so no line is forged."""
-    from sonnx.report.text import printable  # noqa: PLC0415  see above
+    from sonnx.report.text import cut, printable  # noqa: PLC0415  see above
 
-    say("\n".join(printable(line) for line in f"error: {problem}".split("\n")), error=True)
+    lines = f"error: {problem}".split("\n")
+    say("\n".join(printable(cut(line, _LONGEST_LINE)) for line in lines), error=True)
     return UNREADABLE
 
 
 def fail(problem: str) -> int:
     """Say why nothing could be done, on one line; answers the exit code."""
-    from sonnx.report.text import printable  # noqa: PLC0415  see above
+    from sonnx.report.text import cut, printable  # noqa: PLC0415  see above
 
-    say(f"error: {printable(problem)}", error=True)
+    say(f"error: {printable(cut(problem, _LONGEST_LINE))}", error=True)
     return UNREADABLE

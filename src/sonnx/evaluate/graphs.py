@@ -27,7 +27,7 @@ from sonnx.numeric.arrays import Array, RealArray, describe, finish, hold
 from sonnx.numeric.environment import require_ieee
 from sonnx.numeric.real import real
 from sonnx.operators import node_operator
-from sonnx.report.text import printable
+from sonnx.report.text import inputs_text, printable, short
 
 Accumulate = Literal["separate", "fused"]
 Order = Literal["given", "random"]
@@ -180,8 +180,8 @@ def _given(graph: Graph, inputs: Mapping[str, Any], domain: Domain) -> dict[str,
 
 def _refuse(problems: Sequence[str], values: Sequence[Value]) -> None:
     if problems:
-        known = ", ".join(f"{value.name}: {value.type}" for value in values) or "none"
-        raise InputError("\n".join(printable(line) for line in (*problems, f"inputs of the model: {known}")))
+        known = inputs_text((value.name, value.type) for value in values)
+        raise InputError("\n".join(printable(line) for line in (*problems, known)))
 
 
 def _matched(
@@ -191,16 +191,18 @@ def _matched(
     if not isinstance(inputs, Mapping):
         return {}, ["give the inputs by name, as a dict of arrays"]
     wanted = {value.name: value.type for value in values}
-    problems = [f"`{name}` is no input of the model" for name in inputs if name not in wanted]
+    problems = [f"`{short(name)}` is no input of the model" for name in inputs if name not in wanted]
     arrays: dict[str, Array] = {}
     for name, kind in wanted.items():
         found, array = describe(inputs.get(name))
         exact = found.dtype is DType.REAL and held_as(kind, domain) is DType.REAL
         if name not in inputs:
-            problems.append(f"`{name}` is missing; it must be {kind}")
+            problems.append(f"`{short(name)}` is missing; it must be {short(kind)}")
         elif array is None or found.sizes != kind.sizes or not (found.dtype is kind.dtype or exact):
             spelled = replace(found, dialect=kind.dialect)
-            problems.append(f"`{name}` must be {kind}, not {spelled}; nothing is converted")
+            problems.append(
+                f"`{short(name)}` must be {short(kind)}, not {short(spelled)}; nothing is converted"
+            )
         else:
             arrays[name] = array
     return arrays, problems
@@ -214,7 +216,7 @@ def _lifted(name: str, array: Array, kind: TensorType, domain: Domain) -> Array:
         return real(array)
     except ValueError as error:
         reason = str(error).removeprefix("sonnx.real: ")
-        raise InputError(f"`{name}` cannot be taken into the reals: {reason}") from None
+        raise InputError(f"`{short(name)}` cannot be taken into the reals: {reason}") from None
 
 
 def require_memory(graph: Graph, settings: Settings) -> None:

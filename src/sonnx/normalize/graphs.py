@@ -68,7 +68,8 @@ def normalize_graph(
 ) -> Normalized:
     """Make a model conform as far as its meaning allows; `dims` gives numbers for open sizes.
 
-    `known` is the verdict on the model as it is, where somebody has asked for it before. Raises ValueError where `dims` names no open size of the model.
+    `known` is the verdict on the model as it is, where somebody has asked for it before. Raises ValueError
+    where `dims` names no open size of the model.
     """
     graph, changes = fix_sizes(graph, dims or {})
     before = checked(graph) if known is None or changes else known

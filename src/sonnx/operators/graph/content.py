@@ -160,7 +160,7 @@ def types_agree(graph: Graph) -> Iterator[Fault]:
     for name, written, location in _statements(graph):
         before, place = known.setdefault(name, (written, location))
         if not _agree(before, written):
-            values = (Shown(place.kind, _shown_type(before)), Shown(location.kind, _shown_type(written)))
+            values = (Shown(place.kind, shown_type(before)), Shown(location.kind, shown_type(written)))
             yield Fault(location, values, "write the tensor's type once, or alike")
         elif before != written:
             known[name] = _together(before, written), place
@@ -211,7 +211,8 @@ def _agree(one: TensorType, other: TensorType) -> bool:
     return one.sparse == other.sparse and all(a is None or b is None or a == b for a, b in pairs)
 
 
-def _shown_type(written: TensorType) -> str:
+def shown_type(written: TensorType) -> str:
+    """A type as evidence shows it, cut where it is long: sizes may have names."""
     text = str(written)
     return text if len(text) <= _LONGEST_TYPE else f"{text[:_LONGEST_TYPE]}..."
 
@@ -312,7 +313,7 @@ def data_readable(graph: Graph) -> Iterator[Fault]:
         if problem and not _unaddressable(constant.type):
             location = Location("initializer", constant.name, file=graph.source)
             shown = (
-                Shown(shown_name(constant.name), _shown_type(constant.type)),
+                Shown(shown_name(constant.name), shown_type(constant.type)),
                 Shown("problem", problem),
             )
             yield Fault(location, shown, "write the elements anew, in the model or in a file beside it")
@@ -333,7 +334,7 @@ def tensors_small(graph: Graph) -> Iterator[Fault]:
     ]
     for kind, location in held:
         if _unaddressable(kind):
-            shown = (Shown(shown_name(location.name), _shown_type(kind)),)
+            shown = (Shown(shown_name(location.name), shown_type(kind)),)
             yield Fault(location, shown, f"stay below 2^31 elements and at most {MOST_AXES} axes")
 
 
