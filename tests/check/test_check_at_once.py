@@ -128,7 +128,7 @@ HEAVY: Mapping[str, tuple[Callable[[], Graph], set[str]]] = {
     ),
     "attributes of functions": (
         lambda: calling(function(BODY, attributes=WIDE), calls=CALLS),
-        {"graph.D1", "graph.D13"},
+        {"graph.D1"},
     ),
     "types in functions": (
         lambda: calling(function(BODY, values=tuple(Value(name, OPEN) for name in WIDE)), calls=CALLS),

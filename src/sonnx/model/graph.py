@@ -150,9 +150,9 @@ class Node:
 class Function:
     """A graph with names for its inputs, which stand for whatever a call gives.
 
-    `attributes` must be given by a call; `defaults` holds the values of those that need not be, and
-    `repeated` names those that have two. `constants` are tensors whose elements the function itself holds; a
-    function of an ONNX file has none.
+    `attributes` are absent in the body where a call leaves them out; `defaults` holds the values of those
+    that are not, and `repeated` names those that have two. `constants` are tensors whose elements the
+    function itself holds; a function of an ONNX file has none.
     """
 
     name: str

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from math import prod
 
 from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Reference, Scope
@@ -279,15 +279,13 @@ def _call_fits(location: Location, node: Node, signature: _Signature) -> Iterato
             note = f"{shown_name(function.name)} has {len(taken)}"
             advice = f"give no more {what} than the function has"
             yield Fault(location, (Shown(what, str(len(given)), note),), advice)
-    wrong = chain(
-        (f"{shown_name(name)} unknown" for name in node.attributes if name not in signature.known),
-        (f"{shown_name(name)} missing" for name in function.attributes if name not in node.attributes),
-    )
-    # A few show what is wrong; a function may have as many attributes as there are calls of it.
-    named = list(islice(wrong, 5))
+    # One that is left out is absent in the body, as in ONNX; rules on the body's operators speak of that.
+    unknown = (shown_name(name) for name in node.attributes if name not in signature.known)
+    # A few show what is wrong; a call may have very many attributes.
+    named = list(islice(unknown, 5))
     if named:
-        shown = (Shown("attributes", ", ".join(named)),)
-        yield Fault(location, shown, "give exactly the attributes that the function has")
+        shown = (Shown("attributes", ", ".join(named), "unknown"),)
+        yield Fault(location, shown, "give only attributes that the function has")
 
 
 def _too_large(size: int, depth: int) -> bool:
