@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonnx import __version__
-from sonnx.check.graphs import check_graph
+from sonnx.check.graphs import Checked, checked
 from sonnx.engines import CompiledGraph, Engine, compile_graph, packed_constants, run_graph
 from sonnx.evaluate.graphs import (
     DEFAULT_MEMORY,
@@ -39,10 +39,15 @@ class Graph(model.Graph):
     changes: tuple[Change, ...] = ()
 
     @classmethod
-    def of(cls, graph: model.Graph, changes: tuple[Change, ...] = ()) -> "Graph":
-        """Take a graph from wherever it was made."""
+    def of(
+        cls, graph: model.Graph, changes: tuple[Change, ...] = (), verdict: Checked | None = None
+    ) -> "Graph":
+        """Take a graph from wherever it was made, with its verdict where somebody has checked it already."""
         values = {field.name: getattr(graph, field.name) for field in fields(model.Graph)}
-        return cls(**values, changes=changes)
+        found = cls(**values, changes=changes)
+        if verdict is not None:
+            found.__dict__["_checked"] = verdict  # where the property below would keep it
+        return found
 
     def __repr__(self) -> str:
         """Print what it is in short; the whole of it may be very long."""
@@ -50,12 +55,17 @@ class Graph(model.Graph):
         return printable(cut(f"<Graph {self.name}({inputs}), {count(len(self.nodes), 'node')}>", 400))
 
     @cached_property
-    def _findings(self) -> tuple[Finding, ...]:
-        return check_graph(self)
+    def _checked(self) -> Checked:
+        return checked(self)
+
+    @property
+    def broken_graph_rules(self) -> frozenset[str]:
+        """The rules on models as a whole, such as graph.D14, that the model breaks."""
+        return self._checked.broken
 
     def check(self) -> tuple[Finding, ...]:
         """List every rule of the profile that the model breaks; nothing where it conforms."""
-        return self._findings
+        return self._checked.findings
 
     def normalize(self, dims: Mapping[str, int] | None = None) -> "Graph":
         """Make what ONNX leaves open explicit, without changing the meaning; `dims` fixes open sizes.
@@ -63,8 +73,8 @@ class Graph(model.Graph):
         The result's `changes` say what was done and why, its `check()` what is left. Raises ValueError where
         `dims` names no open size.
         """
-        done = normalize_graph(self, dims)
-        return Graph.of(done.graph, self.changes + done.changes)
+        done = normalize_graph(self, dims, self.__dict__.get("_checked"))
+        return Graph.of(done.graph, self.changes + done.changes, done.checked)
 
     def run(
         self,
@@ -152,8 +162,8 @@ class Graph(model.Graph):
         )
 
     def _require_conforming(self) -> None:
-        if self._findings:
-            raise RuleError(self._findings, findings_text(self._findings))
+        if findings := self.check():
+            raise RuleError(findings, findings_text(findings))
 
     def save(self, path: str | Path) -> None:
         """Write the model to an ONNX file: the whole of it, or nothing."""

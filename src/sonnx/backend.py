@@ -6,10 +6,12 @@ respect it takes more than the profile: convolutions in any number of groups tha
 the definition covers and the profile leaves out (conv.group.C1, conv.group.D1).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 import numpy as np
 from onnx import ModelProto, NodeProto, helper, version_converter
@@ -25,14 +27,16 @@ from sonnx.model.rule import Finding, RuleError
 from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.graphs import normalize_graph
 from sonnx.normalize.sizes import fix_sizes, open_sizes
-from sonnx.numeric.arrays import describe
-from sonnx.operators import NODE_OPERATORS
+from sonnx.numeric.arrays import describe, type_name
+from sonnx.operators import NODE_OPERATORS, node_operator
 from sonnx.operators.graph.content import OLDEST_OPSET
 from sonnx.operators.shared.predicates import count
-from sonnx.report.text import findings_text, printable
+from sonnx.report.text import findings_text, printable, short
 
 # What the definition of Conv covers and the profile leaves out.
 _TOLERATED = {"conv.group.C1", "conv.group.D1"}
+# What the definitions cannot run, whatever the arrays: other operators, random ones, branches and loops.
+_LACKING = {"graph.D6", "graph.D7", "graph.D8"}
 # What the arrays of a run decide.
 _DECIDED_BY_ARRAYS = {"general.R2", "expand.shape.D3"}
 # Sizes that open ones could be: one with which every shape broadcasts, and ones that kernels fit into.
@@ -40,6 +44,14 @@ _TRIAL_SIZES = (1, 32, 1024)
 _OPTIONS = tuple(option.name for option in fields(Settings))
 # A model in memory has no folder in which external data could lie.
 _NO_FOLDER = Path("/dev/null")
+
+
+class LackingOperatorError(RuleError, SkipTest):
+    """The model has operators that the profile lacks.
+
+    ONNX's own runner of backend tests, as every one of unittest's, skips a test that ends so; it takes any
+    other error for a failure.
+    """
 
 
 class SonnxRep(BackendRep):
@@ -53,10 +65,14 @@ class SonnxRep(BackendRep):
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Run on a list of arrays, in the order of the model's inputs, or on a dict of arrays by name.
 
-        A single array stands for a list of one. Answers a named tuple of outputs.
+        A single array stands for a list of one. Answers a named tuple of outputs. Raises
+        LackingOperatorError, a RuleError, where the profile lacks an operator of the model, RuleError where
+        another rule is broken, InputError where an array is not what the model takes.
         """
         if kwargs:
             raise TypeError(f"run: unknown options {', '.join(kwargs)}")
+        if self._lacking:
+            raise LackingOperatorError(self._lacking, findings_text(self._lacking))
         arrays = _by_name([value.name for value in self._graph.inputs], inputs, "the model")
         sized = _sized(self._graph, arrays)
         require_inputs(sized.inputs, arrays, self._settings.domain)
@@ -66,6 +82,15 @@ class SonnxRep(BackendRep):
         outputs = namedtupledict("Outputs", list(results))
         answer: tuple[Any, ...] = outputs(*results.values())
         return answer
+
+    @cached_property
+    def _lacking(self) -> list[Finding]:
+        """The nodes that nothing here can run; one that no output depends on does not matter."""
+        graph = self._graph
+        nodes = [*graph.nodes, *(node for function in graph.functions for node in function.nodes)]
+        if all(node_operator(node, graph.dialect) is not None for node in nodes):
+            return []
+        return [finding for finding in normalize_graph(graph).findings if finding.rule in _LACKING]
 
     def can_run(self) -> bool:
         """Tell whether some sizes of the inputs would let the model run."""
@@ -145,6 +170,10 @@ def normalize_interface(graph: Graph) -> Graph:
 def _by_name(names: Sequence[str], inputs: Any, taker: str) -> dict[str, Any]:
     if isinstance(inputs, Mapping):
         return dict(inputs)
+    if not isinstance(inputs, (np.ndarray, Iterable)) or isinstance(inputs, str):
+        raise InputError(
+            f"{taker} takes a list of arrays, or a dict of arrays by name, not {type_name(inputs)}"
+        )
     listed = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
     if len(listed) != len(names):
         raise InputError(f"{taker} takes {count(len(names), 'input')}, not {len(listed)}")
@@ -154,22 +183,24 @@ def _by_name(names: Sequence[str], inputs: Any, taker: str) -> dict[str, Any]:
 def _value(name: str, array: Any) -> Any:
     kind, _ = describe(array)
     if kind.dtype is None or kind.dtype not in TO_ONNX:
-        raise InputError(printable(f"`{name}` has the type {kind}, which no ONNX model has"))
+        raise InputError(printable(f"`{short(name)}` has the type {kind}, which no ONNX model has"))
     return helper.make_tensor_value_info(name, TO_ONNX[kind.dtype], kind.sizes)
 
 
 def _sized(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
     """The model with the sizes of these arrays where it leaves its inputs' sizes open."""
+    # What is no array has no shape, and is refused with its name afterwards.
+    shapes = {name: describe(array)[0].sizes for name, array in arrays.items()}
     ranked = [
-        replace(value, type=replace(value.type, shape=(None,) * np.ndim(arrays[value.name])))
-        if value.type.shape is None and value.name in arrays
+        replace(value, type=replace(value.type, shape=(None,) * len(shape)))
+        if value.type.shape is None and (shape := shapes.get(value.name)) is not None
         else value
         for value in graph.inputs
     ]
     graph = replace(graph, inputs=tuple(ranked))
     sizes: dict[str, int] = {}
     for value in ranked:
-        shape = np.shape(arrays.get(value.name, ()))
+        shape = shapes.get(value.name) or ()
         for axis, size in enumerate(value.type.shape or ()):
             if not isinstance(size, int) and axis < len(shape):
                 sizes.setdefault(size if isinstance(size, str) else f"{value.name}[{axis}]", shape[axis])

@@ -1,5 +1,6 @@
 """The backend as tools drive it: devices, models, nodes, arrays by place or by name."""
 
+import unittest
 from fractions import Fraction
 from typing import Any
 
@@ -131,6 +132,27 @@ def test_every_wrong_array_is_named() -> None:
     assert complaint(proto(CLIP), []) == "the model takes 1 input, not 0"
 
 
+RAGGED = [[1.0], [2.0, 3.0]]
+
+
+@pytest.mark.parametrize("shape", ["[2]", "[n]", "[n,m]", ""])
+def test_what_is_no_array_is_refused_with_its_name(shape: str) -> None:
+    kind = f"float{shape}"
+    model = proto(f"g ({kind} x, float l, float h) => ({kind} y) {{ y = Clip(x, l, h) }}")
+    if not shape:
+        model.graph.input[0].type.tensor_type.ClearField("shape")
+    bounds = [np.float32(0), np.float32(1)]
+    for given in (RAGGED, [RAGGED], [1.0], "text", {"a": 1}, object()):
+        words = complaint(model, [given, *bounds])
+        assert words.startswith("`x` must be float"), given
+        assert f", not Python {type(given).__name__}; nothing is converted\n" in words or given == "text"
+    with pytest.raises(sonnx.InputError, match="`x` has the type Python list, which no ONNX model has"):
+        backend.run_node(helper.make_node("Clip", ["x"], ["y"]), [RAGGED])
+    wanted = "the model takes a list of arrays, or a dict of arrays by name, not"
+    assert complaint(model, 3) == f"{wanted} int"
+    assert complaint(model, "xyz") == f"{wanted} str"
+
+
 EXPAND = "g (float[3,1] x, int64[2] shape) => (float[m,n] y) { y = Expand(x, shape) }"
 
 
@@ -184,6 +206,24 @@ def test_an_operator_outside_the_profile_is_refused_with_its_finding() -> None:
     model = proto("g (float[3] x) => (float[3] y) { t = Clip(x)  y = Relu(t) }")
     assert not backend.is_compatible(model)
     assert "graph.D6" in refused(model, X)
+    # Whatever the arrays are, nothing would run.
+    assert refused(model, [[1], [2, 3]]) == refused(model) == {"graph.D6"}
+
+
+def test_runners_of_tests_skip_what_the_profile_lacks_and_nothing_else() -> None:
+    relu = proto("g (float[n] x) => (float[n] y) { y = Relu(x) }")
+    with pytest.raises(unittest.SkipTest) as caught:
+        backend.run_model(relu, [X])
+    assert isinstance(caught.value, sonnx.RuleError)
+    assert "node 0 (Relu)" in str(caught.value)
+    dead = proto("g (float[3] x) => (float[3] y) { z = Relu(x)  y = Clip(x) }")
+    assert backend.run_model(dead, [X])[0].tolist() == X.tolist()
+    constant = proto("g (float[3] x) => (float[3] y) { l = Constant<value_float = 0.0>()  y = Clip(x, l) }")
+    assert backend.run_model(constant, [X])[0].tolist() == [0, 3, 9]
+    for wrong in ("{ y = Clip(x, x) }", "{ y = Clip(z) }", "{ y = Clip<k = 1>(x) }"):
+        with pytest.raises(sonnx.RuleError) as refusal:
+            backend.run_model(proto(f"g (float[3] x) => (float[3] y) {wrong}"), [X])
+        assert not isinstance(refusal.value, unittest.SkipTest), wrong
 
 
 @pytest.mark.parametrize(

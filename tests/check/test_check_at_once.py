@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from tests.check.support import BODY, CALL, CLIP, HI, LO, OUT, OWN, TO_T, broken, calling, function, places
 
-from sonnx.check.graphs import MOST_FINDINGS, broken_graph_rules, check_graph
+from sonnx.check.graphs import MOST_FINDINGS, check_graph, checked
 from sonnx.model.graph import Constant, Graph, Node, Opaque, Value
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding
 from sonnx.model.tensor_type import TensorType, tensor_type
-from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph.examples import FUNCTION, GOOD, graph, node, scalar, values
 
 pytestmark = pytest.mark.measured
@@ -83,8 +82,8 @@ def test_a_model_with_many_defects_gives_all_of_them() -> None:
 
 
 def test_rules_on_graphs_come_first_in_their_order() -> None:
-    checked = replace(graph([node("Clip", "x lo", "y"), TO_T]), extras=("training_info",), opsets=())
-    assert [finding.rule for finding in check_graph(checked)] == [
+    messy = replace(graph([node("Clip", "x lo", "y"), TO_T]), extras=("training_info",), opsets=())
+    assert [finding.rule for finding in check_graph(messy)] == [
         "graph.D4",
         "graph.D9",
         "graph.D20",
@@ -109,7 +108,6 @@ def calls_of_calls(body: tuple[Node, ...], depth: int, **more: Any) -> Graph:
     return calling(*functions, calls=(replace(CALL, operator="F0"),))
 
 
-ON_GRAPHS = {rule.identifier for rule in GRAPH_RULES}
 SCALAR, OPEN = tensor_type("float[]"), TensorType(None, None)
 CALLS = (CALL,) * 20_000
 WIDE = tuple(f"n{index}" for index in range(20_000))
@@ -130,7 +128,7 @@ HEAVY: Mapping[str, tuple[Callable[[], Graph], set[str]]] = {
     ),
     "attributes of functions": (
         lambda: calling(function(BODY, attributes=WIDE), calls=CALLS),
-        {"graph.D1", "graph.D13"},
+        {"graph.D1"},
     ),
     "types in functions": (
         lambda: calling(function(BODY, values=tuple(Value(name, OPEN) for name in WIDE)), calls=CALLS),
@@ -158,16 +156,17 @@ def test_a_model_made_to_be_heavy_is_refused_and_not_worked_off(case: str) -> No
     # Work that grows as the product of two of these numbers would take hours.
     make, expected = HEAVY[case]
     heavy = make()
-    assert broken_graph_rules(heavy, ON_GRAPHS) == expected
-    assert 0 < len(check_graph(heavy)) <= MOST_FINDINGS
+    verdict = checked(heavy)
+    assert verdict.broken == expected
+    assert 0 < len(verdict.findings) <= MOST_FINDINGS
 
 
 def test_a_rule_that_only_many_others_come_before_is_still_heeded() -> None:
     # Were the functions replaced by their bodies because nobody got as far as graph.D14, this would not end.
     heavy = replace(calls_of_calls((BODY,), 60), constants=(LO,) * 2 * MOST_FINDINGS)
     assert {finding.rule for finding in check_graph(heavy)} == {"graph.D1"}
-    assert "graph.D14" in broken_graph_rules(heavy, ON_GRAPHS)
-    assert broken_graph_rules(heavy, {"graph.D2", "graph.D12"}) == set()
+    # `hi` is gone, too.
+    assert checked(heavy).broken == {"graph.D1", "graph.D3", "graph.D14"}
 
 
 @pytest.mark.no_cover

@@ -97,7 +97,7 @@ CASES: Mapping[str, tuple[Graph, set[str]]] = {
         replace(GOOD, nodes=(replace(GOOD.nodes[0], attributes={"k": Reference("q")}),)),
         {"graph.D13", "general.R5"},
     ),
-    "an attribute that the call leaves out": (calling(function(BODY, attributes=("k",))), {"graph.D13"}),
+    "an attribute that the call leaves out": (calling(function(BODY, attributes=("k",))), set()),
     "a default that the call overrides": (
         calling(function(BODY, defaults={"k": 1}), calls=(replace(CALL, attributes={"k": 1}),)),
         {"graph.D10"},

@@ -173,7 +173,7 @@ def test_declarations_say_where_they_stand() -> None:
 
 
 def test_the_scopes_are_the_graph_and_the_body_of_each_function() -> None:
-    outer, inner = GRAPH.scopes()
+    outer, inner = GRAPH.scopes
     assert (outer.inputs, outer.outputs, outer.constants) == (("x",), ("y",), ("lo",))
     assert (outer.nodes, outer.opsets) == ((CLIP,), (("", 22),))
     assert outer.location == Location("model", file="net.onnx") == GRAPH.location
@@ -183,7 +183,7 @@ def test_the_scopes_are_the_graph_and_the_body_of_each_function() -> None:
 
 
 def test_a_scope_locates_its_parts_inside_the_function_and_nothing_inside_the_model() -> None:
-    outer, inner = GRAPH.scopes()
+    outer, inner = GRAPH.scopes
     assert outer.node_location(0) == Location("node", "limit", 0, "Clip", "net.onnx")
     assert outer.at("input", "x") == Location("input", "x", file="net.onnx")
     assert inner.node_location(0) == Location("node", "", 0, "Clip", "net.onnx", inner.location)

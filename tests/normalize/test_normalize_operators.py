@@ -378,7 +378,7 @@ def test_the_work_grows_with_the_nodes_not_with_their_square(monkeypatch: pytest
         asked.append(len(self.nodes))
         return original(self)
 
-    original = Graph.scope.fget  # type: ignore[attr-defined]  # a property; its function makes lists of all nodes
+    original = Graph.scope.func  # type: ignore[attr-defined]  # a property; its function makes lists of all nodes
     monkeypatch.setattr(Graph, "scope", property(scope))
     numbers = []
     for number in (5, 50):

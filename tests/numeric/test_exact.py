@@ -1,5 +1,6 @@
 """Sums of products over the reals: exact, whichever engine computes them."""
 
+import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
@@ -102,6 +103,28 @@ def test_slices_of_doubles_alone_are_exact(draw: Draw, monkeypatch: pytest.Monke
 def test_rational_matrices_alone_are_exact(draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "_by_slices", no_slices)
     check(draw, draw, draw)
+
+
+def test_rational_matrices_are_multiplied_in_pieces_between_which_a_run_can_be_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flint_matrix, largest = exact._flint_matrix, [0]
+
+    def noted(values: Array) -> Any:
+        largest.append(values.size)
+        return flint_matrix(values)
+
+    monkeypatch.setattr(exact, "_flint_matrix", noted)
+    # Numbers of about 807 bits; 6 terms, 3 rows, 4 columns.
+    for most, size in ((1, 1), (1700, 2), (6 * 810, 6), (6 * 3 * 810, 18), (2**26, 24)):
+        monkeypatch.setattr(exact, "_WORK_AT_ONCE", most)
+        largest[:] = [0]
+        check(wild, wild, wild)
+        assert max(largest) == size
+    for sizes in ((1, 1, 1), (5, 9, 70), (2304, 256, 3136)):
+        for bits in (2, 900, 2**20, 2**30):
+            work = math.prod(exact._steps(*sizes, bits)) * bits
+            assert work <= max(2**26, bits)
 
 
 @pytest.mark.parametrize("place", range(3))

@@ -8,36 +8,46 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper
-from tests.report.cli_support import FORMATS, HOSTILE, conv_model, run, saved, shown_raw, two_clips, written
+from tests.report.cli_support import (
+    FLOAT,
+    FORMATS,
+    HOSTILE,
+    conv_model,
+    model_of,
+    run,
+    saved,
+    shown_raw,
+    tensor,
+    two_clips,
+    written,
+)
 
 
-def hostile_models() -> dict[str, onnx.ModelProto]:
-    """Models with an escape sequence in one place each."""
-    models = {"node": two_clips(first=HOSTILE), "output": two_clips(output=HOSTILE)}
-    models["size"] = two_clips(size=HOSTILE)
+def hostile_models(text: str = HOSTILE) -> dict[str, onnx.ModelProto]:
+    """Models with an escape sequence, or another text, in one place each."""
+    models = {"node": two_clips(first=text), "output": two_clips(output=text)}
+    models["size"] = two_clips(size=text)
     changed: dict[str, Any] = {
-        "operator": lambda m: setattr(m.graph.node[0], "op_type", HOSTILE),
-        "domain": lambda m: setattr(m.graph.node[0], "domain", HOSTILE),
-        "operator set": lambda m: m.opset_import.add(domain=HOSTILE, version=1),
-        "undefined input": lambda m: m.graph.node[0].input.__setitem__(0, HOSTILE),
-        "initializer": lambda m: setattr(m.graph.initializer[0], "name", HOSTILE),
-        "attribute": lambda m: m.graph.node[0].attribute.append(helper.make_attribute(HOSTILE, 1)),
-        "attribute's text": lambda m: m.graph.node[0].attribute.append(helper.make_attribute("a", HOSTILE)),
-        "graph": lambda m: setattr(m.graph, "name", HOSTILE),
-        "documentation": lambda m: setattr(m.graph, "doc_string", HOSTILE),
-        "metadata": lambda m: m.metadata_props.add(key=HOSTILE, value=HOSTILE),
-        "producer": lambda m: setattr(m, "producer_name", HOSTILE),
-        "denotation": lambda m: setattr(
-            m.graph.input[0].type.tensor_type.shape.dim[0], "denotation", HOSTILE
-        ),
-        "external data": _external,
+        "operator": lambda m: setattr(m.graph.node[0], "op_type", text),
+        "domain": lambda m: setattr(m.graph.node[0], "domain", text),
+        "operator set": lambda m: m.opset_import.add(domain=text, version=1),
+        "undefined input": lambda m: m.graph.node[0].input.__setitem__(0, text),
+        "initializer": lambda m: setattr(m.graph.initializer[0], "name", text),
+        "attribute": lambda m: m.graph.node[0].attribute.append(helper.make_attribute(text, 1)),
+        "attribute's text": lambda m: m.graph.node[0].attribute.append(helper.make_attribute("a", text)),
+        "graph": lambda m: setattr(m.graph, "name", text),
+        "documentation": lambda m: setattr(m.graph, "doc_string", text),
+        "metadata": lambda m: m.metadata_props.add(key=text, value=text),
+        "producer": lambda m: setattr(m, "producer_name", text),
+        "denotation": lambda m: setattr(m.graph.input[0].type.tensor_type.shape.dim[0], "denotation", text),
+        "external data": lambda m: _external(m, text),
         "function": lambda m: m.functions.append(
             helper.make_function(
-                HOSTILE,
-                HOSTILE,
-                [HOSTILE],
+                text,
+                text,
+                [text],
                 ["b"],
-                [helper.make_node(HOSTILE, [HOSTILE], ["b"], name=HOSTILE)],
+                [helper.make_node(text, [text], ["b"], name=text)],
                 [helper.make_opsetid("", 21)],
             )
         ),
@@ -48,11 +58,11 @@ def hostile_models() -> dict[str, onnx.ModelProto]:
     return models
 
 
-def _external(model: onnx.ModelProto) -> None:
+def _external(model: onnx.ModelProto, text: str) -> None:
     weight = model.graph.initializer[0]
     weight.ClearField("raw_data")
     weight.data_location = onnx.TensorProto.EXTERNAL
-    weight.external_data.add(key="location", value=HOSTILE)
+    weight.external_data.add(key="location", value=text)
 
 
 @pytest.mark.parametrize("place", hostile_models())
@@ -70,6 +80,67 @@ def test_no_name_of_a_model_reaches_the_terminal_raw(tmp_path: Path, place: str)
         assert shown_raw(result.output) == [], command
         assert "\nforged" not in result.output
         assert result.exit_code in (0, 1, 2)
+
+
+# Every name is shorter in a message; a line holds a few of them.
+LONG, LONGEST_LINE = "n" * 100_000, 3000
+
+
+def long_models() -> dict[str, onnx.ModelProto]:
+    """Models with a long name in one place each; the last of them with it in all that conform or can."""
+    models = hostile_models(LONG)
+    clip = helper.make_node("Clip", [f"x{LONG}", "low", "high"], [f"t{LONG}"], name=f"c{LONG}")
+    call = helper.make_node(f"F{LONG}", [f"t{LONG}"], [f"y{LONG}"], name=f"f{LONG}", domain=f"d{LONG}")
+    ends = [tensor(f"x{LONG}", FLOAT, [f"s{LONG}"])], [tensor(f"y{LONG}", FLOAT, [2])]
+    bounds = {"low": np.float32(0), "high": np.float32(1), f"i{LONG}": np.float32(1)}
+    calling = model_of([clip, call], *ends, {name: np.array(value) for name, value in bounds.items()})
+    calling.opset_import.add(domain=f"d{LONG}", version=1)
+    constant = helper.make_node("Constant", [], [f"k{LONG}"], value_float=0.0)
+    body = [constant, helper.make_node("Clip", ["a", f"k{LONG}"], ["b"], name=f"b{LONG}")]
+    sets = [helper.make_opsetid("", 21)]
+    calling.functions.append(helper.make_function(f"d{LONG}", f"F{LONG}", ["a"], ["b"], body, sets))
+    return {**models, "everywhere": calling, "nowhere": two_clips()}
+
+
+def test_no_name_of_a_model_fills_the_terminal(tmp_path: Path) -> None:
+    image = saved(tmp_path / "x.npy", np.zeros(2, np.float32))
+    other = saved(tmp_path / "other.npy", np.zeros(3, np.float32))
+    complaints, codes = [], set()
+    for place, model in long_models().items():
+        path = written(tmp_path / "a.onnx", model)
+        name = f"x{LONG}" if place == "everywhere" else "x"
+        size = f"s{LONG}=2" if place == "everywhere" else f"{LONG}=2"
+        sized = ["--normalize", "--dim", size] if place in ("everywhere", "size") else ["--normalize"]
+        out = tmp_path / place
+        commands: list[list[object]] = [
+            ["check", path],
+            ["check", path, "--brief"],
+            ["normalize", path, "-o", f"{out}.onnx"],
+            ["normalize", path, "-o", f"{out}.onnx", "--brief", *sized[1:]],
+            ["normalize", path, "-o", f"{out}.onnx", *sized[1:]],
+            ["normalize", path, "-o", f"{out}.onnx", "--dim", f"{LONG}no=2"],
+            ["export", path, "-o", f"{out}.mlir", *sized],
+            ["emit", path, "-o", f"{out}.c", *sized],
+            ["emit", path, "-o", f"{out}.fast", "--kernels", "fast", *sized],
+            ["run", path, *sized],
+            ["run", path, *sized, "--input", f"{name}={image}"],
+            ["run", path, *sized, "--input", f"{name}={image}", "--trace", "--output-dir", f"{out}.d"],
+            ["run", path, *sized, "--input", f"{name}={image}", "--domain", "real"],
+            ["run", path, *sized, "--input", f"{name}={image}", "--memory", 1e-9],
+            ["run", path, *sized, "--input", f"{name}={other}"],
+            ["run", path, *sized, "--input", f"{LONG}no={image}"],
+            ["run", path, *sized, "--input", f"{name}={image}", "--input", f"{name}={image}"],
+            ["run", path, *sized, "--input", f"{name}={tmp_path / 'missing.npy'}"],
+        ]
+        for command in commands:
+            result = run(*command)
+            codes.add((place, result.exit_code))
+            longest = max(map(len, result.output.splitlines()), default=0)
+            if longest > LONGEST_LINE:
+                short = " ".join(str(part).replace(LONG, "LONG") for part in command)
+                complaints.append(f"{place}: {short}: a line of {longest} characters")
+    assert complaints == []
+    assert {("everywhere", 0), ("everywhere", 2), ("nowhere", 0)} <= codes
 
 
 @pytest.mark.parametrize("form", ["json", "sarif"])

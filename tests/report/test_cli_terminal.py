@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,9 @@ from tests.report.cli_support import (
     written,
 )
 
-from sonnx.cli import models
+from sonnx.__main__ import run as start
+from sonnx.cli import main, models
+from sonnx.cli.terminal import noted_interrupts
 
 
 @pytest.fixture
@@ -118,6 +122,79 @@ def test_an_interrupted_check_is_no_verdict(
     result = run("check", bad)
     assert result.exit_code == 130
     assert result.stderr == "interrupted\n"
+
+
+def to_import_error() -> None:
+    """What extensions do that are being imported when it comes."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise ImportError("numpy._core.umath failed to import") from None
+
+
+def to_nothing() -> None:
+    with suppress(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("swallow", [to_import_error, to_nothing])
+def test_an_interrupt_that_somebody_swallows_is_no_verdict_either(
+    swallow: Callable[[], None], bad: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, load = signal.getsignal(signal.SIGINT), models.load
+
+    def loaded(*given: Any, **more: Any) -> Any:
+        swallow()
+        return load(*given, **more)
+
+    monkeypatch.setattr(models, "load", loaded)
+    result = run("check", bad)
+    assert result.exit_code == 130
+    assert result.stderr == "interrupted\n"
+    # While options are read, too, for which click has an exit code of its own.
+    monkeypatch.setattr(type(main), "parse_args", lambda *_: signal.raise_signal(signal.SIGINT))
+    reading = run("check", bad)
+    monkeypatch.undo()
+    assert reading.exit_code == 130
+    assert signal.getsignal(signal.SIGINT) is before
+    assert run("check", bad).exit_code == 1
+
+
+def test_what_goes_wrong_without_an_interrupt_stays_what_it_is(
+    bad: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrong(*_: Any, **__: Any) -> None:
+        raise ImportError("numpy is not here")
+
+    monkeypatch.setattr(models, "load", wrong)
+    with pytest.raises(ImportError, match="numpy is not here"):
+        run("check", bad)
+
+
+def test_interrupts_that_are_ignored_stay_so(bad: Path) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with noted_interrupts() as noted:
+            signal.raise_signal(signal.SIGINT)
+        assert noted == []
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_while_the_command_line_is_loaded_leaves_no_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Interrupting:
+        def find_spec(self, name: str, *_: Any) -> None:
+            if name == "sonnx.cli":
+                raise KeyboardInterrupt
+
+    for name in [name for name in sys.modules if name.split(".")[:2] == ["sonnx", "cli"]]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    with pytest.raises(SystemExit) as caught:
+        start()
+    assert caught.value.code == 130
 
 
 def test_the_signal_of_an_interrupt_ends_the_program_without_a_traceback(tmp_path: Path) -> None:

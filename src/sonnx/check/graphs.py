@@ -1,6 +1,7 @@
 """Check a whole model: the rules on graphs, on each tensor, and on each node."""
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain, islice
 
 from sonnx.check.calls import check_node_call
@@ -30,29 +31,46 @@ _TENSOR_RULES = tuple(rule for rule in GENERAL_RULES if rule.identifier in _TENS
 MOST_FINDINGS = 10_000
 
 
+@dataclass(frozen=True)
+class Checked:
+    """The first 10,000 findings of a model, and every rule on graphs that it breaks, beyond those too."""
+
+    findings: tuple[Finding, ...]
+    broken: frozenset[str]
+
+
 def check_graph(graph: Graph) -> tuple[Finding, ...]:
     """List every rule that a model breaks, at every place where it does; the first 10,000 of them."""
-    findings = list(islice(_graph_findings(graph), MOST_FINDINGS))
-    if not broken_graph_rules(graph, _NOT_TO_BE_INLINED):
+    return checked(graph).findings
+
+
+def checked(graph: Graph) -> Checked:
+    """The same, with what others ask of it: each rule on graphs is asked once, which may take long."""
+    findings, broken = _graph_findings(graph)
+    if broken.isdisjoint(_NOT_TO_BE_INLINED):
         flat = flatten(graph)
         rest = chain(_tensor_findings(flat), _node_findings(flat))
         findings += islice(rest, MOST_FINDINGS - len(findings))
-    return tuple(findings)
+    return Checked(tuple(findings), broken)
 
 
-def broken_graph_rules(graph: Graph, among: Set[str]) -> set[str]:
-    """Those of the given rules on graphs that a model breaks, however many findings there are."""
-    asked = (rule for rule in GRAPH_RULES if rule.identifier in among)
-    return {rule.identifier for rule in asked if any(True for _ in rule.predicate(graph))}
-
-
-def _graph_findings(graph: Graph) -> Iterator[Finding]:
+def _graph_findings(graph: Graph) -> tuple[list[Finding], frozenset[str]]:
+    findings: list[Finding] = []
+    broken = set()
     for rule in GRAPH_RULES:
-        for fault in rule.predicate(graph):
+        room = MOST_FINDINGS - len(findings)
+        # Where there is no room for findings, one fault tells that the rule is broken.
+        faults = list(islice(rule.predicate(graph), max(room, 1)))
+        broken |= {rule.identifier} if faults else set()
+        for fault in faults[:room]:
             operator = fault.location.operator if fault.location.kind == "node" else ""
-            yield Finding(
-                rule.identifier, rule.statement, operator, fault.values, fault.help, rule.page, fault.location
+            findings.append(
+                Finding(
+                    *(rule.identifier, rule.statement, operator, fault.values, fault.help, rule.page),
+                    location=fault.location,
+                )
             )
+    return findings, frozenset(broken)
 
 
 def _tensor_findings(flat: Flat) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sonnx import __version__
-from sonnx.cli.terminal import INTERRUPTED, escaped, fail, prepare, say
+from sonnx.cli.terminal import escaped, fail, interrupted, noted_interrupts, prepare
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sonnx.engines import Engine
     from sonnx.evaluate.graphs import Settings
 
+# Exit codes above it tell of signals already.
+_BY_A_SIGNAL = 128
 # What a pipe or a file gets; a terminal gets its own width.
 _WIDTH = 110
 
@@ -30,6 +32,19 @@ def _console() -> "Console":
 
 class _Commands(click.Group):
     """All commands; whatever happens to them, a user sees a sentence."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run what was typed; an interrupt is never taken for a verdict, whoever has swallowed it."""
+        with noted_interrupts() as interrupts:
+            try:
+                return super().main(*args, **extra)
+            except SystemExit as end:
+                if not interrupts or (isinstance(end.code, int) and end.code > _BY_A_SIGNAL):
+                    raise
+            except Exception:  # an extension that was being imported makes an ImportError of it
+                if not interrupts:
+                    raise
+            sys.exit(interrupted())
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options before the name of a command."""
@@ -46,8 +61,7 @@ class _Commands(click.Group):
         except click.UsageError as error:
             raise _shown(error) from None
         except KeyboardInterrupt:
-            say("interrupted", error=True)
-            sys.exit(INTERRUPTED)
+            sys.exit(interrupted())
         except MemoryError:
             sys.exit(fail("the machine has not enough memory for this; `--memory` limits what is tried"))
         except OSError as error:

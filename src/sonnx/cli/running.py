@@ -14,7 +14,7 @@ from sonnx.api import Graph, load
 from sonnx.cli.models import is_same_file, refuse
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say
 from sonnx.engines import NO_COMPILER, Engine, available_threads, compile_graph, run_graph
-from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step
+from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, TooLongError
 from sonnx.load.arrays import array_digest, doubles, safe_name, write_array
 from sonnx.load.npy import ArrayFileError, read_npy
 from sonnx.model.tensor_type import TensorType
@@ -23,7 +23,7 @@ from sonnx.native.compiler import CompilerError, find_compiler
 from sonnx.numeric.arrays import Array, describe
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.shared.predicates import count
-from sonnx.report.text import location_text, printable
+from sonnx.report.text import inputs_text, location_text, printable, short
 from sonnx.stablehlo.engine import EngineError
 
 
@@ -62,6 +62,8 @@ def run_model(path: Path, options: RunOptions) -> int:
         _show(results, options)
     except InputError as problem:
         return fail_lines(str(problem))
+    except TooLongError as problem:  # no memory would be enough
+        return fail(str(problem))
     except MemoryLimitError as problem:
         return fail(f"{problem} (--memory)")
     except CompilerError as problem:
@@ -95,13 +97,12 @@ def _read_inputs(graph: Graph, options: RunOptions) -> dict[str, Array]:
         try:
             arrays[name] = read_npy(file, types[name], options.settings.memory)
         except ArrayFileError as problem:
-            problems.append(f"`{name}`: {problem}")
+            problems.append(f"`{short(name)}`: {problem}")
     if problems:
         missing = [name for name in types if not any(map(partial(_names, name), options.inputs))]
-        problems += [f"`{name}` is missing; it must be {types[name]}" for name in missing]
+        problems += [f"`{short(name)}` is missing; it must be {short(types[name])}" for name in missing]
         if misnamed or missing:
-            known = ", ".join(f"{name}: {kind}" for name, kind in types.items()) or "none"
-            problems.append(f"inputs of the model: {known}")
+            problems.append(inputs_text(types.items()))
         raise InputError("\n".join(map(printable, problems)))
     return arrays
 
@@ -118,11 +119,11 @@ def _bound(bindings: Sequence[str], types: Mapping[str, TensorType]) -> tuple[di
     for binding in bindings:
         meant = [name for name in types if _names(name, binding)]
         if not meant:
-            problems.append(f"`{binding.partition('=')[0]}` is no input of the model")
+            problems.append(f"`{short(binding.partition('=')[0])}` is no input of the model")
         elif len(meant) > 1:
-            problems.append(f"{binding!r} could mean several inputs of the model; rename the file")
+            problems.append(f"{short(repr(binding))} could mean several inputs of the model; rename the file")
         elif meant[0] in files:
-            problems.append(f"`{meant[0]}` is given twice")
+            problems.append(f"`{short(meant[0])}` is given twice")
         else:
             files[meant[0]] = Path(binding[len(meant[0]) + 1 :])
     return files, problems
@@ -207,7 +208,7 @@ def _place(step: Step, options: RunOptions) -> str:
 def _summary(name: str, array: Array) -> str:
     """What a tensor is in short: its type and its range."""
     kind, _ = describe(array)
-    return printable(f"{name}: {kind}  {_range(doubles(array))}")
+    return printable(f"{short(name)}: {kind}  {_range(doubles(array))}")
 
 
 def _digest(array: Array) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 from shlex import quote
 
 from sonnx.api import Graph
-from sonnx.check.graphs import broken_graph_rules
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding
 from sonnx.normalize.changes import Change
@@ -72,7 +71,7 @@ def left_by_normalize(graph: Graph, findings: Sequence[Finding]) -> Mapping[str,
 
 def stopping_rules(graph: Graph, left: Container[str]) -> str:
     """Name the rules for whose sake normalizing leaves a model alone; `left` is broken even after it."""
-    stopping = broken_graph_rules(graph, NOT_TO_BE_TOUCHED)
+    stopping = graph.broken_graph_rules & NOT_TO_BE_TOUCHED
     # Types that contradict one another only inside of functions are no obstacle: then nothing is left.
     return ", ".join(
         rule.identifier

@@ -1,8 +1,16 @@
 """Lines for people, in whatever encoding the terminal has; exit codes."""
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
+from threading import current_thread, main_thread
+from types import FrameType
+
+# Names are cut where messages are made; this is for what nobody thought of. A path has up to 4096 bytes.
+_LONGEST_LINE = 10_000
 
 CONFORMS, FINDINGS, UNREADABLE, INTERRUPTED = 0, 1, 2, 130
 
@@ -13,6 +21,36 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def interrupted() -> int:
+    """Say so; answers the exit code."""
+    say("interrupted", error=True)
+    # Where an interrupt has passed through a text that Python was executing, as it does to make classes, it
+    # would end `python -m` by the signal itself, which is another code; executing one anew makes it forget.
+    exec("")
+    return INTERRUPTED
+
+
+@contextmanager
+def noted_interrupts() -> Iterator[list[int]]:
+    """Interrupts raise KeyboardInterrupt as ever, and are listed: not everybody passes that on."""
+    noted: list[int] = []
+    mine = current_thread() is main_thread()
+    # Whoever starts this in the background may have it ignore them; that stays so.
+    if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield noted
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        noted.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _fill_standard_places() -> None:
@@ -58,15 +96,16 @@ def escaped(text: str) -> str:
 
 def fail_lines(problem: str) -> int:
     """Say why nothing could be done, in as many lines as that has; each is escaped, so no line is forged."""
-    from sonnx.report.text import printable  # noqa: PLC0415  see above
+    from sonnx.report.text import cut, printable  # noqa: PLC0415  see above
 
-    say("\n".join(printable(line) for line in f"error: {problem}".split("\n")), error=True)
+    lines = f"error: {problem}".split("\n")
+    say("\n".join(printable(cut(line, _LONGEST_LINE)) for line in lines), error=True)
     return UNREADABLE
 
 
 def fail(problem: str) -> int:
     """Say why nothing could be done, on one line; answers the exit code."""
-    from sonnx.report.text import printable  # noqa: PLC0415  see above
+    from sonnx.report.text import cut, printable  # noqa: PLC0415  see above
 
-    say(f"error: {printable(problem)}", error=True)
+    say(f"error: {printable(cut(problem, _LONGEST_LINE))}", error=True)
     return UNREADABLE

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sonnx.check.calls import check_call
+from sonnx.evaluate.memory import require_short
 from sonnx.model.call import Call
 from sonnx.model.dtype import DType
 from sonnx.model.operator import Contract, Operator
@@ -22,6 +23,7 @@ from sonnx.report.text import findings_text
 class Prepared:
     """Arguments that obey every rule, and the types of what they give."""
 
+    call: Call
     arrays: Mapping[str, Array]
     attributes: Mapping[str, Any]
     output_types: Mapping[str, DType | None]
@@ -51,7 +53,7 @@ def prepare(
     if contract.uses_arithmetic and any(kind.dtype in FLOATS for kind in call.inputs.values()):
         require_ieee()
     types = {name: kind.dtype for name, kind in contract.output_types(call).items()}
-    return Prepared(arrays, attributes, types)
+    return Prepared(call, arrays, attributes, types)
 
 
 def _frozen(value: Any) -> Any:
@@ -78,8 +80,12 @@ def apply(
     operands: Mapping[str, Any],
     attributes: Mapping[str, Any],
 ) -> Mapping[str, Array]:
-    """Run the definition of an operator on arrays by operand name; results by output name."""
+    """Run the definition of an operator on arrays by operand name; results by output name.
+
+    Raises RuleError where a rule is broken, TooLongError where exact numbers would become too long.
+    """
     ready = prepare(operator, operands, attributes)
+    require_short(operator, ready.call, ready.arrays)
     with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
         results = operator.meaning(ready.arrays, ready.attributes)
     return {name: finish(result, ready.output_types[name]) for name, result in results.items()}

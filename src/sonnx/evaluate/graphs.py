@@ -1,44 +1,56 @@
 """A graph executed by its definitions: each node once all its inputs are defined (D-GRAPH-1)."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any, Literal
 
 import numpy as np
 
-from sonnx.check.inference import node_call
-from sonnx.model.dtype import IEEE, DType
+from sonnx.evaluate.memory import (
+    DEFAULT_MEMORY,
+    Domain,
+    MemoryLimitError,
+    TooLongError,
+    held_as,
+    last_used,
+    require_limits,
+    tensor_uses,
+)
+from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph, Node, Value
 from sonnx.model.inline import flatten
 from sonnx.model.location import Location
 from sonnx.model.operator import Operator, operand_names
 from sonnx.model.order import given_order, random_order
 from sonnx.model.tensor_type import TensorType
-from sonnx.numeric.arrays import Array, RealArray, describe, finish, hold, numpy_dtype
+from sonnx.numeric.arrays import Array, RealArray, describe, finish, hold
 from sonnx.numeric.environment import require_ieee
 from sonnx.numeric.real import real
 from sonnx.operators import node_operator
-from sonnx.report.text import printable
+from sonnx.report.text import inputs_text, printable, short
 
-Domain = Literal["ieee", "real"]
 Accumulate = Literal["separate", "fused"]
 Order = Literal["given", "random"]
 
-DEFAULT_MEMORY = 4 * 2**30
-# A fraction takes about this much.
-_REAL_BYTES = 150
-_STRING_BYTES = 60
-_NARROW = (DType.FLOAT16, DType.BFLOAT16)
+# The limits belong to whoever executes.
+__all__ = [
+    "DEFAULT_MEMORY",
+    "Accumulate",
+    "Domain",
+    "InputError",
+    "MemoryLimitError",
+    "Order",
+    "Settings",
+    "Step",
+    "TooLongError",
+    "execute",
+    "require_inputs",
+    "require_memory",
+]
 
 
 class InputError(ValueError):
     """What was given to a run is not what the model takes; the text names every difference."""
-
-
-class MemoryLimitError(ValueError):
-    """A run would need more memory than its limit; nothing was computed."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +98,13 @@ def execute(
     flat = flatten(graph)
     nodes = flat.graph.nodes
     order = given_order(nodes) if settings.order == "given" else random_order(nodes, settings.seed)
-    _require_memory(flat.graph, order, settings)
+    require_limits(flat, order, settings.domain, settings.memory)
     require_ieee()
     tensors = _given(flat.graph, inputs, settings.domain)
+    if settings.domain == "real":  # how long exact numbers become hangs on those that are given
+        require_limits(flat, order, settings.domain, settings.memory, tensors)
     outputs = [value.name for value in graph.outputs]
-    uses = _uses(flat.graph)
+    uses = tensor_uses(flat.graph)
     for number, index in enumerate(order, start=1):
         node = nodes[index]
         operator = node_operator(node, graph.dialect)
@@ -100,7 +114,7 @@ def execute(
         if watch is not None:
             shown = {name: _read_only(array) for name, array in results.items()}
             watch(Step(number, len(order), node, flat.locations[index], shown))
-        for name in _last_used(node, uses):
+        for name in last_used(node, uses):
             del tensors[name]  # a tensor that nobody needs any more gives its memory back
     require_ieee()
     made = {name for node in nodes for name in node.outputs}
@@ -120,21 +134,6 @@ def _own(array: Array, computed: bool) -> Array:
     return array if alone else array.copy()
 
 
-def _uses(graph: Graph) -> Counter[str]:
-    """How many nodes and outputs are still to come that need each tensor."""
-    uses = Counter(name for node in graph.nodes for name in set(node.inputs) if name)
-    return uses + Counter(value.name for value in graph.outputs)
-
-
-def _last_used(node: Node, uses: Counter[str]) -> list[str]:
-    """The tensors that nobody needs once a node has run; counts the node's own uses."""
-    taken = dict.fromkeys(name for name in node.inputs if name)
-    for name in taken:
-        uses[name] -= 1
-    made = [name for name in node.outputs if name]
-    return [name for name in (*taken, *made) if uses[name] == 0]
-
-
 def _execute(
     operator: Operator,
     node: Node,
@@ -151,19 +150,10 @@ def _execute(
         results = operator.meaning(arrays, attributes)
     made = zip(operator.contract.outputs, node.outputs, strict=False)
     return {
-        name: finish(results[operand.name], _held_as(types[name], settings.domain))
+        name: finish(results[operand.name], held_as(types[name], settings.domain))
         for operand, name in made
         if name
     }
-
-
-def _held_as(kind: TensorType, domain: Domain) -> DType | None:
-    """In the real domain floats are real numbers; integers, booleans and text are exact already.
-
-    Operators of ONNX only move bfloat16; XLA operations calculate with it.
-    """
-    lifted = kind.dtype in IEEE or (kind.dtype is DType.BFLOAT16 and kind.dialect == "xla")
-    return DType.REAL if domain == "real" and lifted else kind.dtype
 
 
 def require_inputs(values: Sequence[Value], inputs: Mapping[str, Any], domain: Domain) -> dict[str, Array]:
@@ -190,8 +180,8 @@ def _given(graph: Graph, inputs: Mapping[str, Any], domain: Domain) -> dict[str,
 
 def _refuse(problems: Sequence[str], values: Sequence[Value]) -> None:
     if problems:
-        known = ", ".join(f"{value.name}: {value.type}" for value in values) or "none"
-        raise InputError("\n".join(printable(line) for line in (*problems, f"inputs of the model: {known}")))
+        known = inputs_text((value.name, value.type) for value in values)
+        raise InputError("\n".join(printable(line) for line in (*problems, known)))
 
 
 def _matched(
@@ -201,77 +191,35 @@ def _matched(
     if not isinstance(inputs, Mapping):
         return {}, ["give the inputs by name, as a dict of arrays"]
     wanted = {value.name: value.type for value in values}
-    problems = [f"`{name}` is no input of the model" for name in inputs if name not in wanted]
+    problems = [f"`{short(name)}` is no input of the model" for name in inputs if name not in wanted]
     arrays: dict[str, Array] = {}
     for name, kind in wanted.items():
         found, array = describe(inputs.get(name))
-        exact = found.dtype is DType.REAL and _held_as(kind, domain) is DType.REAL
+        exact = found.dtype is DType.REAL and held_as(kind, domain) is DType.REAL
         if name not in inputs:
-            problems.append(f"`{name}` is missing; it must be {kind}")
+            problems.append(f"`{short(name)}` is missing; it must be {short(kind)}")
         elif array is None or found.sizes != kind.sizes or not (found.dtype is kind.dtype or exact):
             spelled = replace(found, dialect=kind.dialect)
-            problems.append(f"`{name}` must be {kind}, not {spelled}; nothing is converted")
+            problems.append(
+                f"`{short(name)}` must be {short(kind)}, not {short(spelled)}; nothing is converted"
+            )
         else:
             arrays[name] = array
     return arrays, problems
 
 
 def _lifted(name: str, array: Array, kind: TensorType, domain: Domain) -> Array:
-    held = _held_as(kind, domain)
+    held = held_as(kind, domain)
     if held is not DType.REAL or isinstance(array, RealArray):
         return array if held is None else hold(array, held)
     try:
         return real(array)
     except ValueError as error:
         reason = str(error).removeprefix("sonnx.real: ")
-        raise InputError(f"`{name}` cannot be taken into the reals: {reason}") from None
+        raise InputError(f"`{short(name)}` cannot be taken into the reals: {reason}") from None
 
 
 def require_memory(graph: Graph, settings: Settings) -> None:
     """Raise MemoryLimitError where the tensors of a graph would take more than is allowed."""
-    flat = flatten(graph).graph
-    _require_memory(flat, given_order(flat.nodes), settings)
-
-
-def _require_memory(graph: Graph, order: Sequence[int], settings: Settings) -> None:
-    """Refuse a run whose tensors, as they live and die, would exceed the limit."""
-    uses = _uses(graph)
-    sizes = {name: _bytes(kind, settings.domain) for name, kind in graph.types.items()}
-    alive = {value.name for value in graph.inputs} | {constant.name for constant in graph.constants}
-    total = most = sum(sizes[name] for name in alive)
-    for index in order:
-        node = graph.nodes[index]
-        total += sum(sizes[name] for name in set(node.outputs) if name)
-        most = max(most, total + _working_bytes(graph, node, settings))
-        total -= sum(sizes[name] for name in _last_used(node, uses))
-    # At the end each result is copied where others could write to it too.
-    most = max(most, total + max((sizes[value.name] for value in graph.outputs), default=0))
-    if most > settings.memory:
-        raise MemoryLimitError(
-            f"running the model takes up to {most:,} bytes for tensors, allowed are {settings.memory:,}; "
-            "allow more if the machine has it"
-        )
-
-
-def _working_bytes(graph: Graph, node: Node, settings: Settings) -> int:
-    """What a definition takes for copies of its inputs and outputs, and for what it makes in between."""
-    kinds = [graph.types[name] for name in {*node.inputs, *node.outputs} if name]
-    operator = node_operator(node, graph.dialect)
-    working = (
-        ()
-        if operator is None
-        else operator.contract.working_types(node_call(operator, node, graph.types, {}))
-    )
-    if not working:
-        return sum(_bytes(kind, settings.domain) for kind in kinds)
-    # Sums of two-byte floats are held as float, and so is all that they are made of.
-    wide = 3 if working[0].dtype in _NARROW else 1
-    return wide * sum(_bytes(kind, settings.domain) for kind in (*kinds, *working))
-
-
-def _bytes(kind: TensorType, domain: Domain) -> int:
-    held = _held_as(kind, domain)
-    number = prod(kind.sizes or ())
-    if held is DType.REAL:
-        return number * _REAL_BYTES
-    return number * (_STRING_BYTES if held is None or held is DType.STRING else numpy_dtype(held).itemsize)
+    flat = flatten(graph)
+    require_limits(flat, given_order(flat.graph.nodes), settings.domain, settings.memory)

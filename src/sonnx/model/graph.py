@@ -150,9 +150,9 @@ class Node:
 class Function:
     """A graph with names for its inputs, which stand for whatever a call gives.
 
-    `attributes` must be given by a call; `defaults` holds the values of those that need not be, and
-    `repeated` names those that have two. `constants` are tensors whose elements the function itself holds; a
-    function of an ONNX file has none.
+    `attributes` are absent in the body where a call leaves them out; `defaults` holds the values of those
+    that are not, and `repeated` names those that have two. `constants` are tensors whose elements the
+    function itself holds; a function of an ONNX file has none.
     """
 
     name: str
@@ -268,7 +268,7 @@ class Graph:
         """The model as a whole."""
         return Location("model", file=self.source)
 
-    @property
+    @cached_property
     def scope(self) -> Scope:
         """The nodes of the graph itself."""
         return Scope(
@@ -280,15 +280,21 @@ class Graph:
             self.opsets,
         )
 
-    def scopes(self) -> Iterator[Scope]:
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
         """The graph itself and the body of every function."""
-        yield self.scope
-        for function in self.functions:
-            location = Location("function", function.name, operator=function.domain, file=self.source)
-            constants = tuple(constant.name for constant in function.constants)
-            yield Scope(
-                location, function.inputs, function.outputs, constants, function.nodes, function.opsets
+        bodies = (
+            Scope(
+                Location("function", function.name, operator=function.domain, file=self.source),
+                function.inputs,
+                function.outputs,
+                tuple(constant.name for constant in function.constants),
+                function.nodes,
+                function.opsets,
             )
+            for function in self.functions
+        )
+        return (self.scope, *bodies)
 
     def declarations(self) -> Iterator[tuple[str, TensorType, Location]]:
         """Every place where the model writes a type, with the tensor's name."""

@@ -8,6 +8,7 @@ from typing import Any
 from sonnx.model.call import Call
 from sonnx.model.dtype import DType
 from sonnx.model.kernel import KernelRequest, Kernels
+from sonnx.model.lengths import Lengths, moved
 from sonnx.model.plain import AskPlain
 from sonnx.model.rule import Rule
 from sonnx.model.tensor_type import Dialect, TensorType
@@ -57,6 +58,10 @@ def _nothing_between(call: Call) -> Sequence[TensorType]:
     return ()
 
 
+def _lengths_moved(call: Call, given: Mapping[str, Lengths]) -> Lengths:
+    return moved(given.values())
+
+
 @dataclass(frozen=True)
 class Contract:
     """Everything about an operator that can be said without data.
@@ -79,6 +84,9 @@ class Contract:
     uses_arithmetic: bool = False
     # What the definition holds in between, beside operands and outputs: whoever limits memory asks for it.
     working_types: Callable[[Call], Sequence[TensorType]] = _nothing_between
+    # How long the results' exact numbers become, given those of the real operands by name: no longer than
+    # them where an operator only moves or chooses elements.
+    lengths: Callable[[Call, Mapping[str, Lengths]], Lengths] = _lengths_moved
 
 
 # Arrays by operand name, attributes by name → arrays by output name.

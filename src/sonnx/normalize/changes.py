@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sonnx.model.location import Location
+from sonnx.operators.graph.structure import shown_name
+
+_MOST_NAMES = 20
 
 
 @dataclass(frozen=True)
@@ -17,5 +20,7 @@ class Change:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names for a message, each in backquotes."""
-    return ", ".join(f"`{name}`" for name in names)
+    """Names for a message, each in backquotes; the first ones where there are many."""
+    shown = [shown_name(name) for name in names]
+    more = f" and {len(shown) - _MOST_NAMES} more" if len(shown) > _MOST_NAMES else ""
+    return ", ".join(shown[:_MOST_NAMES]) + more

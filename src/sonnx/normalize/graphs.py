@@ -1,9 +1,9 @@
 """The whole way from a model as exporters write it to one that conforms."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 
-from sonnx.check.graphs import broken_graph_rules, check_graph
+from sonnx.check.graphs import Checked, checked
 from sonnx.model.graph import Graph
 from sonnx.model.rule import Finding
 from sonnx.normalize.changes import Change
@@ -34,7 +34,7 @@ _PASSES: tuple[Callable[[Graph], tuple[Graph, list[Change]]], ...] = (
 
 # Where one of these is broken the model is damaged, or may mean several things: nothing is changed then,
 # because a change could hide the defect or choose one of the meanings.
-NOT_TO_BE_TOUCHED = {
+NOT_TO_BE_TOUCHED: Set[str] = {
     "graph.D1",
     "graph.D2",
     "graph.D3",
@@ -55,26 +55,34 @@ class Normalized:
 
     graph: Graph
     changes: tuple[Change, ...]
-    findings: tuple[Finding, ...]
+    checked: Checked
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is left."""
+        return self.checked.findings
 
 
-def normalize_graph(graph: Graph, dims: Mapping[str, int] | None = None) -> Normalized:
+def normalize_graph(
+    graph: Graph, dims: Mapping[str, int] | None = None, known: Checked | None = None
+) -> Normalized:
     """Make a model conform as far as its meaning allows; `dims` gives numbers for open sizes.
 
-    Raises ValueError where `dims` names no open size of the model.
+    `known` is the verdict on the model as it is, where somebody has asked for it before. Raises ValueError
+    where `dims` names no open size of the model.
     """
     graph, changes = fix_sizes(graph, dims or {})
-    findings = check_graph(graph)
-    if broken_graph_rules(graph, NOT_TO_BE_TOUCHED):
-        return Normalized(graph, tuple(changes), findings)
+    before = checked(graph) if known is None or changes else known
+    if not before.broken.isdisjoint(NOT_TO_BE_TOUCHED):
+        return Normalized(graph, tuple(changes), before)
     scope = graph.scope
     placed = (replace(node, origin=scope.node_location(index)) for index, node in enumerate(graph.nodes))
     changed, made = inline_functions(replace(graph, nodes=tuple(placed)))
     # Types that contradict one another; a function's own symbols contradict nothing once it is inlined.
     if any(types_agree(changed)):
-        return Normalized(graph, tuple(changes), findings)
+        return Normalized(graph, tuple(changes), before)
     changes += made
     for change in _PASSES:
         changed, made = change(changed)
         changes += made
-    return Normalized(changed, tuple(changes), check_graph(changed))
+    return Normalized(changed, tuple(changes), checked(changed))

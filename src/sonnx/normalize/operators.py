@@ -17,6 +17,8 @@ from sonnx.normalize.changes import Change
 from sonnx.normalize.types import Symbols, closed
 from sonnx.numeric.arrays import held_type
 from sonnx.operators import EXPAND, node_operator
+from sonnx.operators.graph.content import shown_type
+from sonnx.operators.graph.structure import shown_name
 from sonnx.operators.shared.predicates import written
 
 _OPEN = TensorType(None, None)
@@ -117,9 +119,13 @@ def _typed(work: _Work, value: Value, kind: Kind) -> Value:
         return value
     if value.name not in work.inferred:
         place = Location(kind, value.name, file=work.graph.source)
-        what = f"wrote the type of `{value.name}`: {refined} in place of {value.type}"
+        what = f"wrote the type of {shown_name(value.name)}: {_in_place(refined, value.type)}"
         work.say(place, what, "written elsewhere in the model", "general.R2")
     return replace(value, type=refined)
+
+
+def _in_place(refined: TensorType, said: TensorType | None) -> str:
+    return shown_type(refined) + (f" in place of {shown_type(said)}" if said is not None else "")
 
 
 def _amend(work: _Work, operator: Operator, node: Node, location: Location) -> Node:
@@ -198,5 +204,5 @@ def _infer(work: _Work, operator: Operator, node: Node, location: Location) -> N
         if refined is not None:
             work.types[name] = refined
             work.inferred.add(name)
-            before = f" in place of {said}" if said is not None else ""
-            work.say(location, f"wrote the type of `{name}`: {refined}{before}", "inferred", "general.R2")
+            what = f"wrote the type of {shown_name(name)}: {_in_place(refined, said)}"
+            work.say(location, what, "inferred", "general.R2")

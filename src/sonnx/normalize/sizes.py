@@ -6,6 +6,7 @@ from dataclasses import replace
 from sonnx.model.graph import Graph, Value
 from sonnx.model.tensor_type import Size, TensorType
 from sonnx.normalize.changes import Change
+from sonnx.operators.shared.predicates import LONGEST_TEXT, written
 
 _MOST_SHOWN = 20
 
@@ -34,15 +35,15 @@ def fix_sizes(graph: Graph, dims: Mapping[str, int]) -> tuple[Graph, list[Change
     known = _open_sizes(graph) if dims else {}
     for name, size in dims.items():
         if name not in known:
-            raise ValueError(f"no open size is called {name!r}; there are: {_shown(list(known))}")
+            raise ValueError(f"no open size is called {written(name)}; there are: {_shown(list(known))}")
         if len(known[name]) > 1:
-            raise ValueError(f"{name!r} is a size that the model calls so, and an unnamed one as well")
+            raise ValueError(f"{written(name)} is a size that the model calls so, and an unnamed one as well")
         if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size < 2**31:
             raise ValueError(
-                f"the size of {name!r} must be an integer from 0 up and below 2^31, not {size!r}"
+                f"the size of {written(name)} must be an integer from 0 up and below 2^31, not {size!r}"
             )
     changes = [
-        Change(graph.location, f"fixed the size {name} = {size}", "given by you", "general.R2")
+        Change(graph.location, f"fixed the size {_shown([name])} = {size}", "given by you", "general.R2")
         for name, size in dims.items()
     ]
 
@@ -60,7 +61,10 @@ def fix_sizes(graph: Graph, dims: Mapping[str, int]) -> tuple[Graph, list[Change
 
 def _shown(names: list[str]) -> str:
     """Names for a message, some of them; unprintable ones as escapes."""
-    few = [name if name.isprintable() else repr(name) for name in names[:_MOST_SHOWN]]
+    few = [
+        name if name.isprintable() and len(name) <= LONGEST_TEXT else written(name)
+        for name in names[:_MOST_SHOWN]
+    ]
     return ", ".join([*few, "..."] if len(names) > _MOST_SHOWN else few) or "none"
 
 

@@ -17,6 +17,7 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.changes import Change, listed
 from sonnx.normalize.types import closed, less, without_symbols
 from sonnx.numeric.arrays import numpy_dtype
+from sonnx.operators.graph.structure import shown_name
 from sonnx.operators.shared.predicates import is_integer
 
 Changed = tuple[Graph, list[Change]]
@@ -45,7 +46,7 @@ def inline_functions(graph: Graph) -> Changed:
     changes = [
         Change(
             scope.node_location(index),
-            f"replaced the call by the body of the function `{node.operator}`",
+            f"replaced the call by the body of the function {shown_name(node.operator)}",
             "executing a function is executing its body",
             "D-GRAPH-3",
         )
@@ -106,7 +107,7 @@ def constants_to_initializers(graph: Graph) -> Changed:
         changes.append(
             Change(
                 scope.node_location(index),
-                f"made its output `{constant.name}` an initializer",
+                f"made its output {shown_name(constant.name)} an initializer",
                 "a constant is data of the model, not a computation",
                 "graph.D6",
             )

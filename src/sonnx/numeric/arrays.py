@@ -70,10 +70,14 @@ def dtype_of(array: Array) -> DType | None:
     return _DTYPE.get(array.dtype.newbyteorder("="))
 
 
-def _dtype_of_objects(array: Array) -> DType | None:
-    # Along an axis of stride 0 the same element stands again and again: one look at it is enough.
+def each_once(array: Array) -> Array:
+    """The elements without those that an axis of stride 0 repeats: one look at each is enough."""
     once = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.strides)
-    kinds = set(map(type, array[(*once, ...)].reshape(-1)))
+    return np.asarray(array[(*once, ...)])
+
+
+def _dtype_of_objects(array: Array) -> DType | None:
+    kinds = set(map(type, each_once(array).reshape(-1)))
     if kinds == {Fraction} or (not kinds and isinstance(array, RealArray)):
         return DType.REAL
     # An empty plain object array is how ONNX's own helpers hold an empty string tensor.

@@ -15,6 +15,7 @@ import flint
 import numpy as np
 
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.measure import lengths_of
 from sonnx.numeric.windows import Windows
 
 _EXACT_BITS = 53
@@ -24,6 +25,8 @@ _MOST_PRODUCTS = 100
 _MACHINE_BITS = 62
 # Denominators without a common multiple of this size go to FLINT, which clears them row by row.
 _MOST_BITS = 4096
+# Products times their bits that FLINT is given at once, a second's work: nothing interrupts it meanwhile.
+_WORK_AT_ONCE = 2**26
 
 
 def exact_sum_of_products(x: Array, windows: Windows, weights: Array, start: Array) -> Array:
@@ -125,14 +128,40 @@ def _each(function: Callable[[Any], Any], values: Array) -> Array:
 
 
 def _by_flint(x: Array, windows: Windows, weights: Array, start: Array) -> Multiply:
+    bits = max(lengths_of(x).longest, lengths_of(weights).longest)
+
     def multiply(item: int, group: int) -> Array:
-        left = _flint_matrix(weights[group])
-        product = left * _flint_matrix(_matrix(x, windows, item, group))
-        rows = np.empty((product.nrows(), product.ncols()), dtype=object)
-        rows.reshape(-1)[:] = [Fraction(int(q.p), int(q.q)) for q in product.entries()]
-        return np.asarray(rows + start[group][:, None])
+        left, right = weights[group], _matrix(x, windows, item, group)
+        some_terms, some_rows, some_columns = _steps(left.shape[1], left.shape[0], right.shape[1], bits)
+        result = np.empty((left.shape[0], right.shape[1]), dtype=object)
+        for rows in _parts(left.shape[0], some_rows):
+            for columns in _parts(right.shape[1], some_columns):
+                block = result[rows, columns]
+                total = _flint_matrix(np.broadcast_to(start[group][rows, None], block.shape))
+                for terms in _parts(left.shape[1], some_terms):
+                    total += _flint_matrix(left[rows, terms]) * _flint_matrix(right[terms, columns])
+                block[...] = _each(lambda q: Fraction(int(q.p), int(q.q)), _elements(total))
+        return result
 
     return multiply
+
+
+def _steps(terms: int, rows: int, columns: int, bits: int) -> tuple[int, int, int]:
+    """How many terms, rows and columns are multiplied at a time: no more than a user waits for."""
+    most = max(1, _WORK_AT_ONCE // bits)
+    some_terms = min(terms, most)
+    some_rows = min(rows, max(1, most // some_terms))
+    return some_terms, some_rows, min(columns, max(1, most // (some_terms * some_rows)))
+
+
+def _parts(size: int, step: int) -> list[slice]:
+    return [slice(first, first + step) for first in range(0, size, step)]
+
+
+def _elements(matrix: Any) -> Array:
+    held = np.empty(matrix.nrows() * matrix.ncols(), dtype=object)
+    held[:] = matrix.entries()
+    return held.reshape(matrix.nrows(), matrix.ncols())
 
 
 def _flint_matrix(values: Array) -> Any:

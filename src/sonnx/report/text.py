@@ -1,7 +1,7 @@
 """Findings and calls as text."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sonnx.model.call import ABSENT, Call
@@ -11,11 +11,24 @@ from sonnx.model.rule import Finding
 # Names of a model may be as long as its file, and one may stand in thousands of findings.
 LONGEST_NAME = 200
 _LONGEST_TEXT = 1000
+_MOST_NAMES = 20
 
 
 def cut(text: str, most: int = _LONGEST_TEXT) -> str:
     """Leave out what is beyond the given number of characters, and say so."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} more characters)"
+
+
+def short(name: object) -> str:
+    """A name or a type of a model for a message: its beginning is enough to know it by."""
+    return cut(str(name), LONGEST_NAME)
+
+
+def inputs_text(inputs: Iterable[tuple[str, object]]) -> str:
+    """What a model takes, on one line: names and types, the first ones where there are many."""
+    listed = [f"{short(name)}: {short(kind)}" for name, kind in inputs]
+    more = f" and {len(listed) - _MOST_NAMES} more" if len(listed) > _MOST_NAMES else ""
+    return f"inputs of the model: {', '.join(listed[:_MOST_NAMES]) or 'none'}{more}"
 
 
 def site_page(page: str) -> str:
@@ -47,13 +60,13 @@ def _part_text(part: Location) -> str:
     if part.kind == "model":
         return "the model"
     index = "" if part.index is None else f" {part.index}"
-    name = f" `{cut(part.name, LONGEST_NAME)}`" if part.name else ""
-    operator = f" ({cut(part.operator, LONGEST_NAME)})" if part.kind == "node" else ""
+    name = f" `{short(part.name)}`" if part.name else ""
+    operator = f" ({short(part.operator)})" if part.kind == "node" else ""
     return f"{part.kind}{index}{name}{operator}"
 
 
 def _values(finding: Finding) -> list[str]:
-    shown = [[cut(text, LONGEST_NAME) for text in (v.name, v.value, v.note)] for v in finding.values]
+    shown = [[short(text) for text in (v.name, v.value, v.note)] for v in finding.values]
     names = max((len(name) for name, _, _ in shown), default=0)
     texts = max((len(value) for _, value, note in shown if note), default=0)
     return [

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from math import prod
 
 from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Reference, Scope
@@ -55,7 +55,7 @@ def _is_random(node: Node) -> bool:
 
 def _nodes(graph: Graph) -> Iterator[tuple[Location, Node]]:
     """Every node of the graph and its functions."""
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         for index, node in enumerate(scope.nodes):
             yield scope.node_location(index), node
 
@@ -111,7 +111,7 @@ def versions_known(graph: Graph) -> Iterator[Fault]:
     if graph.ir_version < _OLDEST_IR:
         shown = (Shown("ir_version", str(graph.ir_version)),)
         yield Fault(graph.location, shown, f"write the version of ONNX's format, {_OLDEST_IR} or later")
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         imported = Counter(domain for domain, _ in scope.opsets)
         for domain in sorted({node.domain for node in scope.nodes} | set(imported)):
             if imported[domain] != 1:
@@ -160,7 +160,7 @@ def types_agree(graph: Graph) -> Iterator[Fault]:
     for name, written, location in _statements(graph):
         before, place = known.setdefault(name, (written, location))
         if not _agree(before, written):
-            values = (Shown(place.kind, _shown_type(before)), Shown(location.kind, _shown_type(written)))
+            values = (Shown(place.kind, shown_type(before)), Shown(location.kind, shown_type(written)))
             yield Fault(location, values, "write the tensor's type once, or alike")
         elif before != written:
             known[name] = _together(before, written), place
@@ -211,7 +211,8 @@ def _agree(one: TensorType, other: TensorType) -> bool:
     return one.sparse == other.sparse and all(a is None or b is None or a == b for a, b in pairs)
 
 
-def _shown_type(written: TensorType) -> str:
+def shown_type(written: TensorType) -> str:
+    """A type as evidence shows it, cut where it is long: sizes may have names."""
     text = str(written)
     return text if len(text) <= _LONGEST_TYPE else f"{text[:_LONGEST_TYPE]}..."
 
@@ -244,7 +245,7 @@ def functions_well_formed(graph: Graph) -> Iterator[Fault]:
         known = frozenset((*function.attributes, *function.defaults))
         seen.setdefault(function.key, _Signature(function, known))
     attributes = (frozenset[str](), *(frozenset((*f.attributes, *f.defaults)) for f in graph.functions))
-    for scope, names in zip(graph.scopes(), attributes, strict=True):
+    for scope, names in zip(graph.scopes, attributes, strict=True):
         yield from _references_known(scope, names)
     for location, node in _nodes(graph):
         if node.function in seen:
@@ -278,15 +279,13 @@ def _call_fits(location: Location, node: Node, signature: _Signature) -> Iterato
             note = f"{shown_name(function.name)} has {len(taken)}"
             advice = f"give no more {what} than the function has"
             yield Fault(location, (Shown(what, str(len(given)), note),), advice)
-    wrong = chain(
-        (f"{shown_name(name)} unknown" for name in node.attributes if name not in signature.known),
-        (f"{shown_name(name)} missing" for name in function.attributes if name not in node.attributes),
-    )
-    # A few show what is wrong; a function may have as many attributes as there are calls of it.
-    named = list(islice(wrong, 5))
+    # One that is left out is absent in the body, as in ONNX; rules on the body's operators speak of that.
+    unknown = (shown_name(name) for name in node.attributes if name not in signature.known)
+    # A few show what is wrong; a call may have very many attributes.
+    named = list(islice(unknown, 5))
     if named:
-        shown = (Shown("attributes", ", ".join(named)),)
-        yield Fault(location, shown, "give exactly the attributes that the function has")
+        shown = (Shown("attributes", ", ".join(named), "unknown"),)
+        yield Fault(location, shown, "give only attributes that the function has")
 
 
 def _too_large(size: int, depth: int) -> bool:
@@ -312,7 +311,7 @@ def data_readable(graph: Graph) -> Iterator[Fault]:
         if problem and not _unaddressable(constant.type):
             location = Location("initializer", constant.name, file=graph.source)
             shown = (
-                Shown(shown_name(constant.name), _shown_type(constant.type)),
+                Shown(shown_name(constant.name), shown_type(constant.type)),
                 Shown("problem", problem),
             )
             yield Fault(location, shown, "write the elements anew, in the model or in a file beside it")
@@ -333,7 +332,7 @@ def tensors_small(graph: Graph) -> Iterator[Fault]:
     ]
     for kind, location in held:
         if _unaddressable(kind):
-            shown = (Shown(shown_name(location.name), _shown_type(kind)),)
+            shown = (Shown(shown_name(location.name), shown_type(kind)),)
             yield Fault(location, shown, f"stay below 2^31 elements and at most {MOST_AXES} axes")
 
 

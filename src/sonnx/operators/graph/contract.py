@@ -129,10 +129,11 @@ RULES = (
     GraphRule(
         "graph.D13",
         "A function must be defined once, outside ONNX's own domain, make each of its outputs with a node, "
-        "and be called with no more inputs and outputs than it has and with exactly its attributes; an "
+        "and be called with no more inputs and outputs and with no other attributes than it has; an "
         "attribute may refer only to one of its function.",
-        "Otherwise it is open which body is meant, or what its names stand for.",
-        False,
+        "Otherwise it is open which body is meant, or what its names stand for. What a call leaves out is "
+        "absent in the body.",
+        True,
         content.functions_well_formed,
         failing=examples.MISCALLED,
         passing=examples.FUNCTION,

@@ -37,7 +37,7 @@ def _definitions(scope: Scope) -> Iterator[tuple[str, Location, str]]:
 
 def defined_once(graph: Graph) -> Iterator[Fault]:
     """No tensor is defined a second time, and no output is listed a second time."""
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         first: dict[str, str] = {}
         for name, location, role in _definitions(scope):
             if name in first:
@@ -61,7 +61,7 @@ def _repeated_defaults(scope: Scope) -> Iterator[Fault]:
 
 def acyclic(graph: Graph) -> Iterator[Fault]:
     """No node needs its own output, not even through others."""
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         for cycle in cycles(scope.nodes):
             pairs = zip(cycle, (*cycle[1:], cycle[0]), strict=True)
             values = (
@@ -79,7 +79,7 @@ def _between(scope: Scope, maker: int, taker: int) -> str:
 
 def inputs_defined(graph: Graph) -> Iterator[Fault]:
     """Whatever is taken is made somewhere, and the graph gives something."""
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         known = {name for name, _, _ in _definitions(scope)}
         for index, node in enumerate(scope.nodes):
             for name in dict.fromkeys(node.inputs):
@@ -98,7 +98,7 @@ def inputs_defined(graph: Graph) -> Iterator[Fault]:
 
 def nodes_used(graph: Graph) -> Iterator[Fault]:
     """Every node contributes to an output; a graph without outputs has a rule of its own."""
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         alive = contributing(scope.nodes, scope.outputs)
         for index, node in enumerate(scope.nodes if scope.outputs else ()):
             if index not in alive:
@@ -110,7 +110,7 @@ def nodes_used(graph: Graph) -> Iterator[Fault]:
 
 def nodes_sorted(graph: Graph) -> Iterator[Fault]:
     """Nodes stand after the nodes they need; on cycles the rule on cycles speaks."""
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         needed = needs(scope.nodes)
         executable = set(given_order(scope.nodes))
         for index in sorted(executable):
@@ -122,7 +122,7 @@ def nodes_sorted(graph: Graph) -> Iterator[Fault]:
 
 def node_names_unique(graph: Graph) -> Iterator[Fault]:
     """No two nodes have one name; a node may have none."""
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         first: dict[str, int] = {}
         for index, node in enumerate(scope.nodes):
             if node.name and node.name in first:
@@ -143,7 +143,7 @@ def names_printable(graph: Graph) -> Iterator[Fault]:
 
 def _names(graph: Graph) -> Iterator[tuple[str, Location, str]]:
     """Every name that must not be empty, and those of the others that are not."""
-    for scope in graph.scopes():
+    for scope in graph.scopes:
         yield from _definitions(scope)
         yield from ((name, scope.at("output", name), "output") for name in scope.outputs if not name)
         for domain, _ in scope.opsets:

@@ -1,8 +1,10 @@
 """Conv: signature, types, rules and shape rule."""
 
 from collections.abc import Mapping
+from math import prod
 
 from sonnx.model.call import Call
+from sonnx.model.lengths import Lengths, summed
 from sonnx.model.operator import Attribute, Contract, Operand
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.onnx.conv.attribute_rules import ATTRIBUTE_RULES
@@ -22,6 +24,11 @@ def working_types(call: Call) -> tuple[TensorType, ...]:
     """X with its padding."""
     X, padded = call.inputs["X"], padded_sizes(call)
     return () if padded is None else (TensorType(X.dtype, (*(X.shape or ())[:2], *padded)),)
+
+
+def lengths(call: Call, given: Mapping[str, Lengths]) -> Lengths:
+    """Those of a bias and as many products as one output channel's kernel has taps."""
+    return summed(given["X"], given["W"], given.get("B", Lengths()), prod((call.inputs["W"].sizes or ())[1:]))
 
 
 CONTRACT = Contract(
@@ -63,4 +70,5 @@ CONTRACT = Contract(
     output_types=output_types,
     uses_arithmetic=True,
     working_types=working_types,
+    lengths=lengths,
 )

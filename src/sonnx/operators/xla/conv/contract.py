@@ -63,4 +63,5 @@ CONTRACT = Contract(
     output_types=output_types,
     uses_arithmetic=True,
     working_types=GENERAL.working_types,
+    lengths=GENERAL.lengths,
 )

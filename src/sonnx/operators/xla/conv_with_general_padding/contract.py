@@ -1,8 +1,10 @@
 """ConvWithGeneralPadding: signature, types, rules and shape rule."""
 
 from collections.abc import Mapping
+from math import prod
 
 from sonnx.model.call import Call, call
+from sonnx.model.lengths import Lengths, summed
 from sonnx.model.operator import Attribute, Contract, Operand
 from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
@@ -31,6 +33,11 @@ def working_types(call: Call) -> tuple[TensorType, ...]:
     """The base area, dilated and padded."""
     shape = padded_shape(call)
     return () if shape is None else (xla_type(call.inputs["lhs"].dtype, shape),)
+
+
+def lengths(call: Call, given: Mapping[str, Lengths]) -> Lengths:
+    """Those of as many products as the window of one output feature has elements."""
+    return summed(given["lhs"], given["rhs"], Lengths(), prod((call.inputs["rhs"].sizes or ())[1:]))
 
 
 def _padding(call: Call) -> Broken | None:
@@ -103,4 +110,5 @@ CONTRACT = Contract(
     output_types=output_types,
     uses_arithmetic=True,
     working_types=working_types,
+    lengths=lengths,
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from sonnx.model.call import Call, call
 from sonnx.model.dtype import XLA_NAMES, XLA_TYPES, DType
+from sonnx.model.lengths import OF_INTEGERS, Lengths
 from sonnx.model.operator import Attribute, Contract, Operand
 from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
@@ -24,6 +25,11 @@ def target(call: Call) -> DType | None:
 def output_types(call: Call) -> Mapping[str, TensorType]:
     """The new type and the operand's shape."""
     return {"output": xla_type(target(call), call.inputs["operand"].shape)}
+
+
+def lengths(call: Call, given: Mapping[str, Lengths]) -> Lengths:
+    """Those of the operand; what is no real number yet is an integer or a truth value."""
+    return given.get("operand", OF_INTEGERS)
 
 
 def is_tuple(kind: TensorType) -> bool:
@@ -166,4 +172,5 @@ CONTRACT = Contract(
     rules=RULES,
     output_types=output_types,
     uses_arithmetic=True,
+    lengths=lengths,
 )
