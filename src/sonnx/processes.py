@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import TIMEOUT_MAX, Event, Lock, Timer, current_thread, main_thread
+from time import monotonic, sleep
 from typing import IO
 
 Process = subprocess.Popen[bytes]
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+# So often it is looked whether a program that was told to end has.
+_LOOK = 0.002
 
 
 class StoppedError(Exception):
@@ -110,13 +113,31 @@ def stop(process: Process) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def finished(process: Process, seconds: float) -> int | None:
-    """The exit code of a program, below 0 for a signal; None where it had to be stopped after its time."""
+def dismiss(process: Process, seconds: float) -> None:
+    """Tell a program to end, which first ends all that it answers for; where it does not, stop it."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(process.pid, signal.SIGTERM)
+        os.kill(process.pid, signal.SIGCONT)  # whoever was halted hears nothing
+    deadline = monotonic() + seconds
+    while monotonic() < deadline:
+        if os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+            return
+        sleep(_LOOK)
+    stop(process)
+
+
+def finished(process: Process, seconds: float, end: Callable[[Process], None] | None = None) -> int | None:
+    """The exit code of a program, below 0 for a signal; None where it had to be stopped after its time.
+
+    `end` says how that is done, if not by `stop`.
+    """
     late = Event()
 
     def give_up() -> None:
         late.set()
-        stop(process)
+        (end or stop)(process)
 
     # Waiting without a limit wakes up at once; `wait(seconds)` would look twenty times a second.
     timer = Timer(min(max(0.0, seconds), TIMEOUT_MAX), give_up)

@@ -224,6 +224,35 @@ def _fork_and_stay() -> Any:
     return [np.array([os.getpid(), forked], np.int64)]
 
 
+def _detach() -> Any:
+    """A daemon: its parent is gone, it has a session of its own, and no pipe of this process."""
+    receive, send = os.pipe()
+    if not os.fork():
+        os.setsid()
+        if not os.fork():
+            os.write(send, str(os.getpid()).encode())
+            os.closerange(0, 64)
+            time.sleep(1000)
+        os._exit(0)
+    os.wait()
+    return [np.array(int(os.read(receive, 20)), np.int64)]
+
+
+def _detach_and_die() -> Any:
+    os.write(2, f"{_detach()[0]}\n".encode())
+    os.abort()
+
+
+def _litter() -> Any:
+    Path("litter").write_text("of mine", encoding="ascii")
+    return [np.array(os.getcwd(), object)]
+
+
+def _write_without_end() -> Any:
+    with open("large", "wb") as file:
+        file.truncate(2**40)
+
+
 def _fork_unseen_and_die() -> Any:
     """A process that has all pipes outlives this one, for a while."""
     if ctypes.CDLL(None).fork() == 0:
@@ -329,6 +358,10 @@ DEEDS: dict[str, Callable[[], Any]] = {
     "fork and reopen": _fork_and_reopen,
     "fork and stay": _fork_and_stay,
     "fork unseen and die": _fork_unseen_and_die,
+    "detach": _detach,
+    "detach and die": _detach_and_die,
+    "litter": _litter,
+    "write without end": _write_without_end,
     "close pipes": _close_pipes,
     **{name: _send(message) for name, message in LIES.items()},
 }

@@ -138,6 +138,29 @@ def test_the_sign_of_a_zero_and_a_value_are_never_one_fault() -> None:
     assert plainest(answer, conv(1, 1)) == ""
 
 
+def test_a_zero_that_loses_its_sign_beside_a_subnormal_number_does_so_beside_a_one() -> None:
+    def lost(asked: Question) -> Sequence[Any]:
+        return [np.where(output == 0, F(-0.0), output) for output in REFERENCE.run(asked)]
+
+    def lost_where_tiny(asked: Question) -> Sequence[Any]:
+        tiny = any(((array != 0) & (abs(array) < F(2.0**-126))).any() for array in asked.operands.values())
+        return lost(asked) if tiny else REFERENCE.run(asked)
+
+    for asked in (conv(2.0**-149, 0), conv(-(2.0**-149), -0.0), conv([1, -(2.0**-127)], [0, 0])):
+        ask = asking(lost, "conv")
+        found = ask(asked)
+        assert [(each.kind, each.expected, each.found) for each in found.differences] == [
+            ("sign of zero", "0x0p+0 (0x00000000)", "-0x0p+0 (0x80000000)")
+        ]
+        assert "Subnormal" in found.keys[0][1]
+        plain = plainer(ask, found, found.keys[0])
+        assert plain is not None
+        assert "Subnormal" not in plain[0][1]
+        assert plain[0][2] == "sign of zero"
+        # Where it takes a subnormal number, that is to blame.
+        assert plainest(lost_where_tiny, asked) == ""
+
+
 def test_what_contradicts_itself_breaks_nothing_else() -> None:
     ask = asking(without_bias, "conv")
     found = replace(ask(conv(1, 1, 1)), against=(np.zeros(1),))

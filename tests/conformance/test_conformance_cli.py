@@ -146,6 +146,17 @@ def test_a_report_is_a_folder_that_replaces_an_earlier_one_and_nothing_else(tmp_
     assert (folder / "report.json").read_text() == "{}"
 
 
+def test_a_report_has_the_name_that_it_is_given(tmp_path: Path) -> None:
+    result = called("reference", *QUICK, "--name", "Our \x1b[31mengine", "--report", str(tmp_path / "report"))
+    assert result.exit_code == 0
+    assert result.output.startswith("Our \\x1b[31mengine 0.1.0 conforms")
+    assert "asked as reference" in result.output
+    runtime = json.loads((tmp_path / "report" / "report.json").read_text())["runtime"]
+    assert (runtime["name"], runtime["asked"]) == ("Our \\x1b[31mengine", "reference")
+    title = "<title>Our \\x1b[31mengine"
+    assert title in (tmp_path / "report" / "report.html").read_text()
+
+
 @pytest.mark.long
 def test_a_crash_counts_outside_the_profile_and_results_do_not() -> None:
     only = ("--operator", "xla.ConvertElementType", "--type", "complex64", "--examples", "0", "--jobs", "1")

@@ -45,8 +45,11 @@ def child() -> Iterator[Child]:
 
 
 def process_of(child: Child) -> int:
+    """The runtime's process: on Linux the first that the one above it has started."""
     assert child._worker is not None
-    return child._worker._process.pid
+    above = child._worker._process.pid
+    below = Path(f"/proc/{above}/task/{above}/children")
+    return int(below.read_text(encoding="ascii").split()[0]) if below.exists() else above
 
 
 def goes_on(child: Child) -> bool:
@@ -260,13 +263,35 @@ def test_a_process_that_dies_idle_is_no_answer_to_anything(child: Child) -> None
     assert goes_on(child)
 
 
-def test_the_temporary_files_of_a_child_are_removed() -> None:
+def test_the_files_of_a_child_are_its_own_and_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with Child(EVIL) as own:
-        assert goes_on(own)
+        (where,) = own.ask(deed("litter")).outputs
         folder = Path(own._folder.name)
-        assert folder.is_dir()
+        assert same_bits(where, np.array(os.path.realpath(folder), object))
+        assert (folder / "litter").is_file()
+        refused = own.ask(deed("write without end"))
+    assert (refused.kind, refused.error) == ("refused", "OSError")
+    assert "File too large" in refused.message
     assert not folder.exists()
+    assert list(tmp_path.iterdir()) == []
     own.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a daemon lives on")
+def test_a_process_that_detaches_itself_ends_with_the_child() -> None:
+    with Child(EVIL) as own:
+        first = int(own.ask(deed("detach")).outputs[0])  # type: ignore[arg-type]  # an array
+        assert alive(first)
+        died = own.ask(deed("detach and die"))
+        assert died.text == "crashed: signal 6 (SIGABRT)"
+        assert not any(map(alive, (first, int(died.said[-1]))))
+        third = int(own.ask(deed("detach")).outputs[0])  # type: ignore[arg-type]  # (same)
+        assert own._worker is not None
+        os.kill(own._worker._process.pid, signal.SIGSTOP)  # whoever ends it all may have been halted
+    assert not alive(third)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +332,7 @@ from sonnx.conformance.runtimes.child import Child
 
 with Child(EVIL) as child:
     worker, forked = child.ask(deed("fork and stay")).outputs[0].tolist()
-    print(worker, forked, child._folder.name, flush=True)
+    print(worker, forked, child.ask(deed("detach")).outputs[0], child._folder.name, flush=True)
     child.ask(deed("spin"), 1000)
 """
 
@@ -326,13 +351,14 @@ def test_no_child_outlives_its_parent(number: signal.Signals) -> None:
     assert parent.stdout is not None
     folder = ""
     try:
-        worker, forked, folder = parent.stdout.readline().split()
+        worker, forked, detached, folder = parent.stdout.readline().split()
         time.sleep(0.2)
         assert alive(int(worker))
         assert alive(int(forked))
         parent.send_signal(number)
         assert ends(int(worker))
         assert ends(int(forked))
+        assert sys.platform != "linux" or ends(int(detached))
         assert parent.wait(20) != 0
         assert number == signal.SIGKILL or not Path(folder).exists()
     finally:

@@ -20,6 +20,7 @@ from sonnx.native.compiler import FLAGS, Compiler, CompilerError, find_compiler
 from sonnx.storage import cache_folder, write_whole
 
 SOURCE = "int answer(void);\nint answer(void) { return ANSWER; }\n"
+NAMES = ["answer"]
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 ANOTHER = 12345
 
@@ -42,7 +43,7 @@ def forget() -> None:
 
 
 def answer(value: int) -> int:
-    return int(library(SOURCE, (("ANSWER", str(value)),)).answer())
+    return int(library(SOURCE, (("ANSWER", str(value)),), NAMES).answer())
 
 
 def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str = "") -> Path:
@@ -85,7 +86,7 @@ def test_a_library_is_compiled_once_and_found_again(folder: Path, tmp_path: Path
 
 
 def test_a_loaded_library_stays_loaded() -> None:
-    assert library(SOURCE, (("ANSWER", "1"),)) is library(SOURCE, [("ANSWER", "1")])
+    assert library(SOURCE, (("ANSWER", "1"),), NAMES) is library(SOURCE, [("ANSWER", "1")], [])
 
 
 def test_many_libraries_are_not_taken_for_each_other() -> None:
@@ -413,7 +414,7 @@ def test_a_failure_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_without_a_compiler_the_message_says_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "find_compiler", lambda: None)
-    for ask in (lambda: library(SOURCE, ()), lambda: compile_all([(SOURCE, ())])):
+    for ask in (lambda: library(SOURCE, (), ()), lambda: compile_all([(SOURCE, (), ())])):
         with pytest.raises(CompilerError, match=r"sonnx\[zig\].*engine `reference`"):
             ask()
 
@@ -431,10 +432,10 @@ def test_where_kept_files_cannot_be_loaded_a_temporary_one_is(
 ) -> None:
     load = cache._load
 
-    def mounted_without_execution(place: Path, name: str) -> ctypes.CDLL:
+    def mounted_without_execution(place: Path, name: str, symbols: list[str]) -> ctypes.CDLL:
         if place.is_relative_to(folder):
             raise OSError("failed to map segment from shared object")
-        return load(place, name)
+        return load(place, name, symbols)
 
     monkeypatch.setattr(cache, "_load", mounted_without_execution)
     assert answer(5) == 5
@@ -469,7 +470,7 @@ def test_processes_at_the_same_time_load_the_same_and_leave_nothing(folder: Path
 import sys
 from sonnx.native.cache import library
 sys.stdin.readline()
-print([library({SOURCE!r}, (("ANSWER", str(value)),)).answer() for value in (1, 2)])
+print([library({SOURCE!r}, (("ANSWER", str(value)),), ["answer"]).answer() for value in (1, 2)])
 """
     processes = [
         subprocess.Popen(
@@ -497,7 +498,7 @@ def test_threads_at_the_same_time_compile_once(tmp_path: Path, monkeypatch: pyte
 
     def ask(_: int) -> ctypes.CDLL:
         start.wait()
-        return library(SOURCE, (("ANSWER", "5"),))
+        return library(SOURCE, (("ANSWER", "5"),), NAMES)
 
     with ThreadPoolExecutor(8) as pool:
         libraries = list(pool.map(ask, range(8)))
@@ -506,7 +507,7 @@ def test_threads_at_the_same_time_compile_once(tmp_path: Path, monkeypatch: pyte
 
 
 def test_several_libraries_come_in_the_order_asked_for(runs: Path) -> None:
-    requests = [(SOURCE, (("ANSWER", str(value)),)) for value in (3, 1, 2, 1)]
+    requests = [(SOURCE, (("ANSWER", str(value)),), NAMES) for value in (3, 1, 2, 1)]
     for _ in range(2):
         forget()
         assert [found.answer() for found in compile_all(requests)] == [3, 1, 2, 1]
@@ -525,12 +526,12 @@ def test_several_libraries_are_compiled_side_by_side(tmp_path: Path, monkeypatch
     )
     monkeypatch.setenv("SONNX_CC_TIMEOUT", "60")
     monkeypatch.setattr(cache, "_cores", lambda: 2)
-    assert len(compile_all([(SOURCE, (("ANSWER", str(value)),)) for value in range(2)])) == 2
+    assert len(compile_all([(SOURCE, (("ANSWER", str(value)),), NAMES) for value in range(2)])) == 2
 
 
 def test_one_failure_among_several_is_told(tmp_path: Path) -> None:
     with pytest.raises(CompilerError, match="exit code"):
-        compile_all([(SOURCE, (("ANSWER", "1"),)), ("no C", ()), (SOURCE, (("ANSWER", "2"),))])
+        compile_all([(SOURCE, (("ANSWER", "1"),), NAMES), ("no C", (), ()), (SOURCE, (), NAMES)])
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
@@ -548,7 +549,7 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt).start()
 try:
-    cache.compile_all([("a", ()), ("b", ()), ("c", ())])
+    cache.compile_all([("a", (), ()), ("b", (), ()), ("c", (), ())])
 except KeyboardInterrupt:
     print("interrupted")
 """
@@ -569,7 +570,7 @@ request = {SOURCE!r}, (("ANSWER", "5"),)
 with cache._locks_lock, cache._locks[cache._key(*request, cache.find_compiler())]:
     child = os.fork()
     if child == 0:
-        os._exit(cache.library(*request).answer())
+        os._exit(cache.library(*request, ["answer"]).answer())
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     done = subprocess.run(

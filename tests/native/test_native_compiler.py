@@ -79,7 +79,7 @@ double sum(const double *x) { return ((x[0] + x[1]) - x[0]) - x[1]; }
 
 def test_fast_arithmetic_in_the_users_command_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SONNX_CC", "cc -Ofast -ffast-math -funsafe-math-optimizations")
-    loaded = library(SUM, ())
+    loaded = library(SUM, (), ("sum",))
     loaded.sum.restype = ctypes.c_double
     # 2^53 + 1 is rounded to 2^53, so -1 is left; in the reals nothing is.
     assert loaded.sum((ctypes.c_double * 2)(2.0**53, 1.0)) == -1.0

@@ -366,6 +366,13 @@ def prove(names: tuple[str, ...], operators: bool, no_cache: bool, **options: An
     help="Judge a program instead: a command line with {model}, {inputs} and {outputs}, which become paths.",
 )
 @click.option(
+    "--alive",
+    is_flag=True,
+    help="The program of --command is started once: it reads the paths of each case as a line, with tabs "
+    "between them, and answers `ok` or `refused` and why.",
+)
+@click.option("--name", metavar="TEXT", help="What the report calls the runtime, in place of its own name.")
+@click.option(
     "--option", "pairs", multiple=True, metavar="NAME=VALUE", help="Tell the runtime, such as level=none."
 )
 @_OPERATORS
@@ -400,7 +407,9 @@ def prove(names: tuple[str, ...], operators: bool, no_cache: bool, **options: An
     metavar="DIR",
     help="Write report.html, report.json, junit.xml and the smallest examples as files.",
 )
-def conformance(runtime: str | None, command: str | None, pairs: Sequence[str], **options: Any) -> None:
+def conformance(
+    runtime: str | None, command: str | None, alive: bool, pairs: Sequence[str], **options: Any
+) -> None:
     """Judge RUNTIME by the specification: frozen vectors first, then a search that shrinks what it finds.
 
     RUNTIME is onnxruntime, reference-evaluator, jax, emx, native, reference, emitted, or any backend or
@@ -413,6 +422,8 @@ def conformance(runtime: str | None, command: str | None, pairs: Sequence[str], 
         raise click.UsageError("name one runtime, or a command line with --command")
     if runtime == "command":
         raise click.UsageError('use --command "PROGRAM {model} {inputs} {outputs}"')
+    if alive and command is None:
+        raise click.UsageError("--alive is about the program of --command")
     if options["seconds"] is not None and options["examples"] is not None:
         raise click.UsageError("--seconds and --examples both say when the search ends; give one")
     try:
@@ -423,7 +434,7 @@ def conformance(runtime: str | None, command: str | None, pairs: Sequence[str], 
         if "line" in given:
             raise click.UsageError("--command is the line already; leave out --option line")
         # Its process is ended by --timeout, with all that it has started: it needs no limit of its own.
-        runtime, given = "command", {"line": command, **given}
+        runtime, given = "command", {"line": command, **({"alive": True} if alive else {}), **given}
     sys.exit(conformance_asked(ConformanceOptions(runtime=str(runtime), told=given, **options)))
 
 

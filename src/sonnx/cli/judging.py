@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ class ConformanceOptions:
     jobs: int | None
     dask: str | None
     report: Path | None
+    name: str | None = None
 
 
 def told(pairs: Sequence[str]) -> dict[str, Any]:
@@ -85,6 +86,8 @@ def conformance_asked(options: ConformanceOptions) -> int:
     except OSError as error:
         why = f"{error.filename or options.report}: {error.strerror}"
         return fail(str(error) if error.strerror is None else why)
+    if options.name:
+        report = replace(report, runtime=options.name)
     colours = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     say(report_text(report, colours=colours))
     return _code(report) if options.report is None else _written(options.report, report)

@@ -2,9 +2,11 @@
 
 A runtime that drops the bias breaks what is said of NaNs, of subnormal numbers and of padding wherever
 there is a bias, and to tell all of it alike would hide the fault. An example whose operands are replaced
-by small whole numbers, and which departs all the same, does not depart because of its values. It is made
-simple then, for any departure that loses the same: the value, the sign of a zero, or the bits of a NaN.
-What comes out stands before.
+by small whole numbers, and which departs all the same, does not depart because of its values. Before that,
+only what is no ordinary number becomes one: a zero whose sign is lost beside a subnormal number is lost
+beside a one as well, if the subnormal number is not to blame, and ones everywhere would hide it. The example
+is made simple then, for any departure that loses the same: the value, the sign of a zero, or the bits of a
+NaN. What comes out stands before.
 
 Where that is a single element of every operand, it departs everywhere, and tells nothing of other
 examples: then both must take the same for the same, such as a number for a NaN. Nothing is left out, and
@@ -23,6 +25,7 @@ from sonnx.conformance.result import Key
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
+from sonnx.numeric.rounding import FORMATS
 from sonnx.operators.shared.draws import simple_values, whole_values
 from sonnx.operators.shared.special_values import is_infinite, is_nan, is_subnormal
 from sonnx.operators.shared.trials import Trial
@@ -58,8 +61,14 @@ def plainer(ask: Callable[[Trial], Outcome], example: Outcome, wanted: Key) -> t
 
 
 def _plain(example: Outcome) -> Iterator[Trial]:
-    """The trial with ones in all operands but those that are sizes, then with several whole numbers."""
+    """The trial with ones in all operands but those that are sizes, then with several whole numbers.
+
+    First, where there are others, with ones for those elements alone that are no ordinary numbers.
+    """
     sizes = {operand.name for operand in example.subject.operator.contract.inputs if operand.constant}
+    ordinary = {name: _ordinary(array) for name, array in example.trial.inputs.items() if name not in sizes}
+    if any(array is not example.trial.inputs[name] for name, array in ordinary.items()):
+        yield replace(example.trial, inputs={**example.trial.inputs, **ordinary})
     for several in (False, True):
         changed = {
             name: _whole(array, several=several)
@@ -76,6 +85,17 @@ def _whole(array: Array, *, several: bool) -> Array:
         return np.full_like(array, simple_values(dtype)[1])
     numbers = whole_values(dtype)[1:4]
     return np.resize(numbers, array.shape)
+
+
+def _ordinary(array: Array) -> Array:
+    """Ones, of the same sign where numbers have one, for NaNs, infinities and subnormal numbers."""
+    dtype = held_type(array)
+    special = is_nan(array) | is_infinite(array) | is_subnormal(array)
+    if not special.any():
+        return array
+    one = simple_values(dtype)[1]
+    signed = np.where(np.signbit(array), -one, one) if dtype in FORMATS else one
+    return np.where(special, signed, array).astype(array.dtype)
 
 
 def _is_single(found: Outcome) -> bool:

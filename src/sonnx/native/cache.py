@@ -24,11 +24,14 @@ from sonnx.native.compiler import (
     compilers_stopped,
     find_compiler,
 )
+from sonnx.native.headers import broken_headers
 from sonnx.native.machine import fingerprint
 from sonnx.report.text import printable
 from sonnx.storage import UnfitError, bound, kept_folder, opened_ours, own_folder, sealed, write_whole
 
 Macros = Sequence[tuple[str, str]]
+# A C source, the macros that are defined for it, and the functions that its library must have.
+Request = tuple[str, Macros, Sequence[str]]
 
 # The form of kept files and the way kernels are called; a change makes every kept file a stranger.
 KERNEL_ABI = 1
@@ -46,34 +49,34 @@ def cache_problem() -> str | None:
     return None
 
 
-def library(source: str, macros: Macros) -> ctypes.CDLL:
+def library(source: str, macros: Macros, symbols: Sequence[str]) -> ctypes.CDLL:
     """The shared library of a C source with macros defined: from this process, the cache, or the compiler.
 
-    Raises CompilerError, also where there is no compiler.
+    It has functions of the names `symbols`. Raises CompilerError, also where there is no compiler.
     """
     compiler = _required_compiler()
     key = _key(source, macros, compiler)
     with _locks_lock:
         lock = _locks[key]
     with lock:
-        if key not in _loaded:
-            _loaded[key] = _made(key, source, macros, compiler)
+        if key not in _loaded or _lacking(_loaded[key], symbols):
+            _loaded[key] = _made(key, source, macros, symbols, compiler)
         return _loaded[key]
 
 
-def compile_all(requests: Iterable[tuple[str, Macros]]) -> list[ctypes.CDLL]:
+def compile_all(requests: Iterable[Request]) -> list[ctypes.CDLL]:
     """The libraries of several sources, in their order; what must be compiled is compiled side by side."""
     wanted = list(requests)
     missing = _missing(wanted)
     if len(missing) > 1:
         _compile_together(missing)
-    return [library(source, macros) for source, macros in wanted]
+    return [library(*request) for request in wanted]
 
 
-def _missing(wanted: list[tuple[str, Macros]]) -> list[tuple[str, Macros]]:
+def _missing(wanted: list[Request]) -> list[Request]:
     compiler = _required_compiler()
     kernels = _kernels_folder_or_none()
-    keys = {_key(source, macros, compiler): (source, macros) for source, macros in wanted}
+    keys = {_key(request[0], request[1], compiler): request for request in wanted}
     return [
         request
         for key, request in keys.items()
@@ -81,12 +84,12 @@ def _missing(wanted: list[tuple[str, Macros]]) -> list[tuple[str, Macros]]:
     ]
 
 
-def _compile_together(requests: list[tuple[str, Macros]]) -> None:
+def _compile_together(requests: list[Request]) -> None:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  slow to import, and seldom needed
 
     with ThreadPoolExecutor(_cores()) as pool:
         try:  # a user may interrupt as soon as the first has begun
-            futures = [pool.submit(library, source, macros) for source, macros in requests]
+            futures = [pool.submit(library, *request) for request in requests]
             for future in futures:
                 future.result()
         except BaseException as error:
@@ -141,22 +144,19 @@ def _key(source: str, macros: Macros, compiler: Compiler) -> str:
     return sha256(repr(named).encode()).hexdigest()
 
 
-def _made(key: str, source: str, macros: Macros, compiler: Compiler) -> ctypes.CDLL:
+def _made(key: str, source: str, macros: Macros, symbols: Sequence[str], compiler: Compiler) -> ctypes.CDLL:
     name = f"{key}.so"
     kernels = _kernels_folder_or_none()
     if kernels is not None:
         with suppress(UnfitError, OSError):  # absent, damaged or not ours: it is replaced
-            return _load(kernels, name)
+            return _load(kernels, name, symbols)
     try:
         with tempfile.TemporaryDirectory(prefix="sonnx-", ignore_cleanup_errors=True) as private:
             fresh = Path(private) / name
             compile_library(compiler, source, macros, fresh, tools=kernels and _tools_folder(kernels))
             # A file cut short may crash who loads it. Loaders do not look at what follows the library.
             write_whole(fresh, sealed(fresh.read_bytes()))
-            if kernels is not None:
-                with suppress(UnfitError, OSError):  # the disk is full, or nothing there may be executed
-                    return _kept(fresh, kernels)
-            return _load(fresh.parent, name)
+            return _tried_and_kept(fresh, kernels, symbols)
     except (UnfitError, OSError) as error:
         raise CompilerError(
             f"a kernel that {printable(compiler.command[0])} was to make cannot be loaded: "
@@ -164,26 +164,54 @@ def _made(key: str, source: str, macros: Macros, compiler: Compiler) -> ctypes.C
         ) from None
 
 
-def _kept(fresh: Path, kernels: Path) -> ctypes.CDLL:
-    """Put a library into the cache in one step and load it from there, or leave nothing."""
-    target = kernels / fresh.name
-    write_whole(target, fresh.read_bytes())
+def _tried_and_kept(fresh: Path, kernels: Path | None, symbols: Sequence[str]) -> ctypes.CDLL:
+    """Load a library where nobody will look for it, and keep it after that."""
     try:
-        loaded = _load(kernels, fresh.name)
-    except (UnfitError, OSError):
-        target.unlink(missing_ok=True)
+        loaded = _load(fresh.parent, fresh.name, symbols)
+    except OSError:  # where temporary files are, nothing may be executed, or nowhere can it be
+        if kernels is None:
+            raise
+        return _kept(fresh, kernels, symbols)
+    if kernels is not None:
+        with suppress(UnfitError, OSError):  # the disk is full, or nothing there may be executed
+            _kept(fresh, kernels, symbols)
+    return loaded
+
+
+def _kept(fresh: Path, kernels: Path, symbols: Sequence[str]) -> ctypes.CDLL:
+    """Put a library into the cache, under its own name only when it has been loaded there; or leave nothing.
+
+    Where loading it ends this process, no other one finds it.
+    """
+    tried = kernels / f".new-{os.getpid()}-{fresh.name}"
+    try:
+        write_whole(tried, fresh.read_bytes())
+        loaded = _load(kernels, tried.name, symbols)
+        tried.replace(kernels / fresh.name)
+    except BaseException:
+        tried.unlink(missing_ok=True)
         raise
     bound(kernels, ".so", _MOST_FILES)
     return loaded
 
 
-def _load(folder: Path, name: str) -> ctypes.CDLL:
+def _load(folder: Path, name: str, symbols: Sequence[str]) -> ctypes.CDLL:
     """Load a file that is ours alone and whole: the very file that has been looked at."""
-    with opened_ours(folder, name) as (file, _):
+    with opened_ours(folder, name) as (file, content):
+        # Files that an earlier version has kept may be what a compiler left half done.
+        if problem := broken_headers(content):
+            raise UnfitError(f"it is no whole library: {problem}")
         # glibc takes a path it has seen before for the same library, and numbers of files come again.
         path = f"/proc/self/fd/{'/' * next(_loads)}{file}"
         with _arithmetic_kept():
-            return ctypes.CDLL(path if os.path.exists(path) else os.fspath(folder / name))
+            loaded = ctypes.CDLL(path if os.path.exists(path) else os.fspath(folder / name))
+    if lacking := _lacking(loaded, symbols):
+        raise UnfitError(f"it has no function {', '.join(lacking)}")
+    return loaded
+
+
+def _lacking(loaded: ctypes.CDLL, symbols: Sequence[str]) -> list[str]:
+    return [symbol for symbol in symbols if not hasattr(loaded, symbol)]
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import math
 import os
 import shlex
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from subprocess import DEVNULL
 
 from sonnx.processes import Group, finished
 from sonnx.report.text import cut, printable
+from sonnx.storage import write_whole
 
 # None of these changes a bit of a result. The last word on arithmetic stands after what a user's own command
 # may say, and contraction after -fno-fast-math, which resets it. zig sanitizes unless told otherwise.
@@ -42,6 +44,8 @@ _SECONDS = 120.0
 _LAST_LINES = 12
 _LONGEST_LINE = 200
 _LONGEST_OUTPUT = 65536
+# Far more than any kernel takes.
+_MOST_BYTES = 2**28
 ADVICE = "the engine `reference` needs no compiler, and gives the same bits"
 
 
@@ -134,9 +138,7 @@ def compile_library(
             (private / "kernel.c").write_text(source, encoding="utf-8")
             definitions = tuple(f"-D{macro}={value}" for macro, value in macros)
             _compile(compiler, definitions, private, tools or private / "tools", seconds)
-            library = private / "library.so"
-            library.chmod(0o600)
-            library.replace(target)
+            write_whole(target, _content(private / "library.so"))
     except OSError as error:
         raise CompilerError(f"no kernel can be compiled: {printable(str(error))}; {ADVICE}") from None
 
@@ -171,8 +173,27 @@ def _compile(
     if code != 0:
         how = f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"
         raise CompilerError(_failure(command, how, said))
-    if not (private / "library.so").is_file():
+    if not os.path.lexists(private / "library.so"):
         raise CompilerError(_failure(command, "succeeded and left no library", said))
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of the library that a compiler has left; raises CompilerError where it is no plain file.
+
+    They are copied: what a compiler leaves may be a file that others know, by a link of either sort.
+    """
+    what = "left no plain file as its library"
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise CompilerError(f"the C compiler {what}: {error.strerror}; {ADVICE}") from None
+    with open(number, "rb") as file:
+        state = os.fstat(number)
+        if not stat.S_ISREG(state.st_mode):
+            raise CompilerError(f"the C compiler {what}; {ADVICE}")
+        if state.st_size > _MOST_BYTES:
+            raise CompilerError(f"the C compiler left a library of {state.st_size:,} bytes; {ADVICE}")
+        return file.read()
 
 
 _compilers = Group()

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from sonnx.model.kernel import KernelCall
+from sonnx.model.kernel import KernelCall, Variant
 from sonnx.native.cache import compile_all
 from sonnx.native.memory import address, aligned
 from sonnx.numeric.arrays import Array
@@ -46,8 +46,15 @@ def _runtime() -> str:
 def kernels(program: Program) -> Kernels:
     """Compile what a program calls, unless it is at hand; raises CompilerError."""
     calls = {step.symbol: step for step in (*program.once, *program.steps) if isinstance(step, KernelCall)}
-    sources = [(kernel_source(call.source), call.variant.macros) for call in calls.values()]
-    runtime, *libraries = compile_all([(_runtime(), ()), *sources])
+    # One library may have several of the functions.
+    together: dict[tuple[str, Variant], list[str]] = {}
+    for symbol, call in calls.items():
+        together.setdefault((call.source, call.variant), []).append(symbol)
+    sources = [
+        (kernel_source(call.source), call.variant.macros, together[call.source, call.variant])
+        for call in calls.values()
+    ]
+    runtime, *libraries = compile_all([(_runtime(), (), ("sonnx_execute",)), *sources])
     functions = {
         symbol: ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
         for symbol, library in zip(calls, libraries, strict=True)

@@ -18,7 +18,7 @@ from sonnx.conformance.runtimes.answer import (
     shown,
 )
 from sonnx.conformance.runtimes.frames import FrameError, entry_of, question_frame, text
-from sonnx.conformance.runtimes.pipes import EndedError, LateError, Worker
+from sonnx.conformance.runtimes.pipes import EndedError, LateError, Worker, require_pipes
 from sonnx.conformance.runtimes.question import Question
 from sonnx.conformance.runtimes.runtime import UnavailableError, named
 
@@ -56,8 +56,12 @@ class Child:
         start_seconds: float = _START,
         **options: Any,
     ) -> None:
-        """Raises ValueError where there is no such runtime or option; nothing is started."""
+        """Raises ValueError where there is no such runtime or option; nothing is started.
+
+        Raises UnavailableError where the system has no such processes.
+        """
         named(runtime, **options)
+        require_pipes()
         self._told = {"runtime": runtime, "options": options, "memory": memory}
         try:
             json.dumps(self._told)

@@ -4,18 +4,18 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from errno import EFBIG
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 from google.protobuf.message import DecodeError
 from onnx import TensorProto
 
-from sonnx.conformance.runtimes.answer import LONGEST_NAME, last_lines, seconds_text, shown
+from sonnx.conformance.runtimes.answer import LONGEST_NAME, last_lines, shown
+from sonnx.conformance.runtimes.program import EndedError, Program
 from sonnx.conformance.runtimes.question import NEWEST_OPSET, Question, model_bytes, require_opset
 from sonnx.conformance.runtimes.runtime import LateError, ProgramError, UnavailableError
 from sonnx.load.files import open_plain
@@ -29,7 +29,8 @@ _PLACES = ("model", "inputs", "outputs")
 _PLACE = re.compile(r"\{(\w*)\}")
 _MOST_BYTES = 2**28
 _MOST_OUTPUTS = 256
-_LONGEST_SAID = 2**14
+# How a program that stays alive begins its answer.
+_ANSWERS = ("ok", "refused")
 # So scripts report the signal that has ended what they started: 128 and its number.
 _SIGNALLED = range(129, 128 + 65)
 
@@ -38,22 +39,38 @@ class Command:
     """A command line such as `run {model} {inputs} {outputs}`, started anew for every question.
 
     `{model}` becomes the path of the ONNX file; `{inputs}` that of a folder with input_0.pb, input_1.pb, ...,
-    each a TensorProto; `{outputs}` that of an empty folder in which output_0.pb, ... are looked for. There is
-    no shell. An exit code other than 0 is a refusal; to be ended by a signal is a crash. It may take so many
-    seconds; without a limit of its own, it is for the one who asks to end it.
+    each a TensorProto; `{outputs}` that of an empty folder in which output_0.pb, ... are looked for;
+    `{here}` that of the current folder. There is no shell. An exit code other than 0 is a refusal; to be
+    ended by a signal is a crash. It may take so many seconds; without a limit of its own, it is for the one
+    who asks to end it.
+
+    A program that stays `alive` is started once. For every question it reads the three paths as a line, with
+    tabs between them, and answers with the line `ok` or `refused` and why. It ends when there are no more
+    lines; to end before is a crash, and it is started anew.
     """
 
     takes_models = True
 
-    def __init__(self, line: str = "", seconds: float | None = None, opset: int = NEWEST_OPSET) -> None:
+    def __init__(
+        self, line: str = "", seconds: float | None = None, opset: int = NEWEST_OPSET, alive: bool = False
+    ) -> None:
         """Read the command line, and look whether the program is there; nothing is started."""
-        self._words = _words(line)
-        if shutil.which(self._words[0]) is None:
-            raise UnavailableError(f"there is no program {self._words[0]!r}: install it, or give its path")
+        if type(alive) is not bool:
+            raise ValueError(f"`alive` is true or false, not {alive!r}")
+        typed = _words(line, alive=alive)
+        found = shutil.which(typed[0])
+        if found is None:
+            raise UnavailableError(f"there is no program {typed[0]!r}: install it, or give its path")
+        # It is started in another folder than the one in which its line was typed.
+        program, self._here = os.path.abspath(found), os.getcwd()
+        self._words = (program, *map(_from_here, typed[1:]))
+        self._typed = tuple(zip(self._words, typed, strict=True))
         # Before a script there may be options of what interprets it.
         scripts = [Path(word) for word in self._words[1:] if Path(word).is_file()]
-        self._files = (Path(str(shutil.which(self._words[0]))), *scripts[:1])
+        self._files = (Path(program), *scripts[:1])
         self._seconds, self._opset = seconds, require_opset(opset)
+        self._alive = alive
+        self._program: tuple[Program, Path] | None = None
 
     @property
     def name(self) -> str:
@@ -71,7 +88,7 @@ class Command:
         return question.has_model
 
     def run(self, question: Question) -> Sequence[Any]:
-        """Start the program on the model and its inputs; answers what it has written."""
+        """Have the program execute the model on its inputs; answers what it has written."""
         with TemporaryDirectory(prefix="sonnx-command-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
             places = {"model": folder / "model.onnx", "inputs": folder / "in", "outputs": folder / "out"}
@@ -80,63 +97,124 @@ class Command:
             places["outputs"].mkdir()
             for number, (operand, array) in enumerate(question.inputs.items()):
                 (places["inputs"] / f"input_{number}.pb").write_bytes(tensor_bytes(operand, array))
-            self._start(places)
+            if self._alive:
+                self._ask(places)
+            else:
+                self._run(places)
             return list(read_outputs(places["outputs"]))
 
-    def _start(self, places: Mapping[str, Path]) -> None:
-        line = [_PLACE.sub(lambda found: str(places[found[1]]), word) for word in self._words]
-        said = places["model"].with_name("said")
+    def _run(self, places: Mapping[str, Path]) -> None:
+        """Start the program for one question, and wait for its end."""
+        folder = places["model"].with_name("work")
+        folder.mkdir()
+        program = self._start(places, folder)
         try:
-            with said.open("w+b") as file:
-                # It stays among the processes of this one: whoever ends those ends it too.
-                done = subprocess.run(
-                    line,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=file,
-                    timeout=self._seconds,
-                    check=False,
-                )
-                file.seek(max(0, file.seek(0, 2) - _LONGEST_SAID))
-                words = _without_chance(file.read(), places)
-        except subprocess.TimeoutExpired:
-            raise LateError(f"{self.name} did not end within {seconds_text(self._seconds or 0)}") from None
-        except OSError as error:
-            raise UnavailableError(f"{self.name} cannot be started: {error.strerror}") from None
-        code = done.returncode
-        if code in _SIGNALLED:
-            code = 128 - code
+            code = _signalled(program.code(self._seconds))
+            words = self._without_chance(program.said, places, folder)
+        except LateError as error:
+            raise LateError(f"{self.name} {error}") from None
+        finally:
+            program.close()
         if code < 0:
             raise ProgramError(code, words)
         if code:
             last = " / ".join(last_lines(words)) or "it printed nothing to its standard error"
             raise RuntimeError(f"exit code {code}: {last}")
 
+    def _ask(self, places: Mapping[str, Path]) -> None:
+        """Ask the program that stays alive, which is started where there is none."""
+        if self._program is None:
+            folder = Path(mkdtemp(prefix="sonnx-work-"))
+            self._program = self._start({}, folder), folder
+        program, folder = self._program
+        wanted = "where the line `ok` or `refused` and why is wanted"
+        try:
+            answer = program.ask("\t".join(str(places[name]) for name in _PLACES), self._seconds)
+        except EndedError:
+            code = _signalled(program.last_code())
+            raise ProgramError(code, self._without_chance(self._forgotten(), places, folder)) from None
+        except LateError as error:
+            self._forgotten()
+            raise LateError(f"{self.name} {error}") from None
+        except ValueError as error:
+            self._forgotten()
+            raise RuntimeError(f"{error}, {wanted}") from None
+        word, _, why = answer.strip().partition(" ")
+        if word not in _ANSWERS:
+            self._forgotten()
+            raise RuntimeError(f"it answered {shown(answer, 80)!r}, {wanted}")
+        if word == "refused":
+            raise RuntimeError(self._without_chance(why.encode(), places, folder).decode())
 
-def _without_chance(said: bytes, places: Mapping[str, Path]) -> bytes:
-    """What a program said, with the places of its files as the command line has them.
+    def _forgotten(self) -> bytes:
+        """End the program, of which nobody knows what it would say next; answers what it printed last."""
+        assert self._program is not None
+        (program, folder), self._program = self._program, None
+        program.close()
+        shutil.rmtree(folder, ignore_errors=True)
+        return program.said
 
-    Their names are drawn anew for every question: what is said twice would not be the same.
+    def _start(self, places: Mapping[str, Path], folder: Path) -> Program:
+        known = {"here": self._here, **places}
+        line = [_PLACE.sub(lambda found: str(known[found[1]]), word) for word in self._words]
+        # Whoever starts Python with -m means a module of the current folder.
+        modules = [os.environ.get("PYTHONPATH", ""), self._here]
+        environment = {
+            **os.environ,
+            "PWD": os.fspath(folder),
+            "PYTHONPATH": os.pathsep.join(filter(None, modules)),
+        }
+        try:
+            return Program(line, folder, environment, talks=self._alive)
+        except OSError as error:
+            raise UnavailableError(f"{self.name} cannot be started: {error.strerror}") from None
+
+    def _without_chance(self, said: bytes, places: Mapping[str, Path], work: Path) -> bytes:
+        """What a program said, with the places of its files as the command line has them.
+
+        Their names are drawn anew for every question: what is said twice would not be the same.
+        """
+        folder = places["model"].parent
+        named = [(os.fspath(path), f"{{{name}}}") for name, path in places.items()]
+        named += [(os.fspath(work), "{work}"), (os.fspath(folder), "{folder}")]
+        named += [(os.environ.get("TMPDIR") or os.fspath(folder), "{temporary}")]
+        named += [pair for pair in self._typed if pair[0] != pair[1]]
+        for path, name in named:
+            for spelt in (os.path.realpath(path) if os.path.isabs(path) else path, path):
+                said = said.replace(os.fsencode(spelt), name.encode("utf-8", "surrogateescape"))
+        return said
+
+
+def _signalled(code: int) -> int:
+    return 128 - code if code in _SIGNALLED else code
+
+
+def _from_here(word: str) -> str:
+    """A word of a command line, such as `runner.py` or `--net=../net.bin`, that holds in any folder.
+
+    What names no file and does not look like one is a word and stays so.
     """
-    folder = places["model"].parent
-    named = [(path, f"{{{name}}}") for name, path in places.items()]
-    named += [(folder, "{folder}"), (Path(os.environ.get("TMPDIR") or folder), "{temporary}")]
-    for path, name in named:
-        for spelt in (os.path.realpath(path), path):
-            said = said.replace(os.fsencode(spelt), name.encode())
-    return said
+    option, equals, path = word.partition("=") if word.startswith("-") else ("", "", word)
+    looks = os.sep in path or path in (os.curdir, os.pardir) or Path(path).suffix
+    if not path or not looks or _PLACE.search(path) or not os.path.exists(path):
+        return word
+    return f"{option}{equals}{os.path.abspath(path)}"
 
 
-def _words(line: str) -> tuple[str, ...]:
+def _words(line: str, *, alive: bool) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(line))
     except ValueError as error:
         raise ValueError(f"the command line cannot be read ({error}): {line[:200]!r}") from None
     found = [name for word in words for name in _PLACE.findall(word)]
-    unknown = [name for name in found if name not in _PLACES]
+    unknown = [name for name in found if name not in (*_PLACES, "here")]
     if unknown:
-        known = ", ".join(f"{{{name}}}" for name in _PLACES)
+        known = ", ".join(f"{{{name}}}" for name in (*_PLACES, "here"))
         raise ValueError(f"there is no {{{unknown[0]}}} in a command line; there are {known}")
+    if alive and words:
+        if not set(found) <= {"here"}:
+            raise ValueError("a program that stays alive reads its paths: leave out {model} and the others")
+        return words
     if not words or not {"model", "outputs"} <= set(found):
         raise ValueError("a command line names a program, {model} and {outputs}, and {inputs} if need be")
     return words

@@ -1,6 +1,7 @@
 """C sources → a function of a shared library, called on arrays."""
 
 import ctypes
+import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,7 @@ def compiler(names: Iterable[str]) -> str:
     found = next((path for name in wanted if (path := shutil.which(name))), None)
     if found is None:
         raise UnavailableError(f"there is no C compiler: install {' or '.join(wanted)}")
-    return found
+    return os.path.abspath(found)  # it is called from another folder
 
 
 def workspace(owner: object, name: str) -> Path:

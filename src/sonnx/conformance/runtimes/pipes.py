@@ -1,6 +1,5 @@
 """A child process and the pipes to it: messages out and in, and what it prints."""
 
-import fcntl
 import json
 import os
 import selectors
@@ -8,13 +7,18 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Mapping
+from importlib.util import find_spec
 from time import monotonic
 from typing import Any
 
 from sonnx.conformance.runtimes.frames import Header, Reader
-from sonnx.processes import finished, stop
+from sonnx.conformance.runtimes.runtime import UnavailableError
+from sonnx.processes import Process, dismiss, finished, stop
 
 _WORKER = "sonnx.conformance.runtimes.worker"
+# On Linux nothing that a runtime starts can get away from the process above its own.
+_KEEPER = "sonnx.conformance.runtimes.keeper"
+_KEPT = sys.platform == "linux"
 _CHUNK = 2**16
 _LONGEST_SAID = 2**14
 # So often it is looked whether the process is still there: one that it has started may keep its pipes open.
@@ -23,6 +27,8 @@ _LOOK = 0.25
 _LEFT = 32
 # So long a process that has closed its pipes may take to end.
 _TO_END = 1.0
+# So long a keeper may take to end all that is left; then it is killed, and the runtime's process with it.
+_TO_END_ALL = 15.0
 # The first descriptor behind the standard input, output and error.
 _NOT_STANDARD = 3
 
@@ -36,10 +42,13 @@ class LateError(Exception):
 
 
 class Worker:
-    """A process that asks a runtime; it and its process group are gone when it has ended."""
+    """A process that asks a runtime; it and all that it started are gone when it has ended.
+
+    (Elsewhere than on Linux: it and its process group.)
+    """
 
     def __init__(self, told: Mapping[str, Any], folder: str) -> None:
-        """Start it; `folder` is for its temporary files."""
+        """Start it; `folder` is where it works, and for its temporary files."""
         self._out: deque[memoryview] = deque()
         self._reader = Reader()
         self._said = b""
@@ -48,10 +57,11 @@ class Worker:
         self._answers, theirs_out = _pipe()
         theirs_life, self._lifeline = _pipe()
         theirs = (theirs_in, theirs_out, theirs_life)
+        whole = {**told, "pipes": theirs}
         try:
             self._process = subprocess.Popen(
                 # On its path of modules lies what is on this process's own, and nothing else.
-                [sys.executable, "-P", "-m", _WORKER, json.dumps({**told, "pipes": theirs})],
+                [sys.executable, "-P", "-m", _KEEPER if _KEPT else _WORKER, json.dumps(whole)],
                 env={**os.environ, "PYTHONPATH": _module_path(), "TMPDIR": folder},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -138,7 +148,7 @@ class Worker:
 
     def ended(self) -> int | None:
         """The exit code of a process that sends no more, below 0 for a signal; None where it lived on."""
-        code = finished(self._process, _TO_END)
+        code = finished(self._process, _TO_END, _end)
         # What it printed last may not have been read yet.
         for _ in range(_LEFT):
             self._move(0)
@@ -147,7 +157,7 @@ class Worker:
 
     def end(self) -> None:
         """End it, and all that it has started, whatever it does."""
-        stop(self._process)
+        _end(self._process)
         self._process.wait()
         self._release()
 
@@ -160,6 +170,22 @@ class Worker:
     def _close(self) -> None:
         for pipe in (self._questions, self._answers, self._lifeline):
             os.close(pipe)
+
+
+def _end(process: Process) -> None:
+    if _KEPT:
+        dismiss(process, _TO_END_ALL)
+    else:
+        stop(process)
+
+
+def require_pipes() -> None:
+    """Raises UnavailableError where the system has no such processes and pipes."""
+    if find_spec("fcntl") is None:
+        raise UnavailableError(
+            f"a runtime cannot be judged on {sys.platform}: its process needs fcntl, which Linux and macOS "
+            "have, and WSL on Windows; `sonnx vectors` writes the cases as files everywhere"
+        )
 
 
 def _pipe() -> tuple[int, int]:
@@ -176,6 +202,8 @@ def _pipe() -> tuple[int, int]:
 
 
 def _moved(descriptor: int) -> int:
+    import fcntl  # noqa: PLC0415  not on every system
+
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _NOT_STANDARD)
 
 

@@ -74,7 +74,7 @@ _KNOWN: Mapping[str, _Known] = {
     "native": _Known("ours", "Native", ("accumulate",)),
     "reference": _Known("ours", "Reference", ("accumulate",)),
     "emitted": _Known("ours", "Emitted", ("accumulate", "kernels", "cc")),
-    "command": _Known("command", "Command", ("line", "seconds", "opset")),
+    "command": _Known("command", "Command", ("line", "seconds", "opset", "alive")),
 }
 # A program is named by its command line; nobody asks for `command` alone.
 NAMES = tuple(name for name in _KNOWN if name != "command")

@@ -1,11 +1,9 @@
 """The child process that asks a runtime: questions in, answers out, through pipes of its own."""
 
-import fcntl
 import json
 import os
 import re
 import resource
-import signal
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Set
 from itertools import islice
@@ -35,6 +33,8 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, describe
 
 _CHUNK = 2**16
+# More than any output that is read.
+MOST_FILE_BYTES = 2**30
 
 
 def answer_to(runtime: Runtime, question: Question) -> Answer:
@@ -109,22 +109,11 @@ def limit_memory(more: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
-def die_with(lifeline: int) -> None:
-    """Let the system end this process and its children when the other end of a pipe is closed.
-
-    That is when the parent ends, however it does; no thread of this process need be able to notice.
-    """
-    if hasattr(fcntl, "F_SETSIG"):  # Linux; elsewhere the end of the questions ends this process
-        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
-        # The parent may have ended before: then there was nothing to be told any more.
-        try:
-            ended = os.read(lifeline, 1) == b""
-        except BlockingIOError:
-            ended = False
-        if ended:
-            os._exit(1)
+def limit_files(most: int = MOST_FILE_BYTES) -> None:
+    """Let no file that this process and its programs write grow beyond so many bytes."""
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
 class Line:
@@ -201,8 +190,12 @@ def main() -> None:
     told = json.loads(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     line = Line(*told["pipes"])
-    die_with(told["pipes"][-1])
+    limit_files()
+    folder = os.environ["TMPDIR"]
+    # What a user has named is looked for where the user is.
     runtime, message = _started(named(told["runtime"], **told["options"]))
+    # From here on it writes where nobody else does, and where all is removed in the end.
+    os.chdir(folder)
     if runtime is not None and told["memory"] is not None:
         limit_memory(told["memory"])
     line.send(message)
