@@ -51,7 +51,7 @@ def test_who_could_be_taken_for_another_is() -> None:
 
 
 def test_batches_have_everybody_once_and_nobody_with_somebody_alike() -> None:
-    complaints = []
+    complaints: list[object] = []
     for project in PROJECTS:
         text = emitted_texts(project)["model.c"]
         calls, names = called_functions(text), list(contracts(text))

@@ -1,7 +1,6 @@
 """The lock on the project's own proofs: what an entry hangs on, who is drawn, what is not believed."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from proofs.units import project_units, theory_units, tools_digests, tree_digest
 from tests.prove.projects import tiny
 from tests.prove.support import fake_tools
 
+from sonnx.prove.projects import PROVERS, driver_files
 from sonnx.prove.result import Goal, Proofs
 from sonnx.prove.running import Options
 from sonnx.prove.tools import Tool
@@ -67,7 +67,7 @@ def test_a_lock_is_read_as_it_was_written() -> None:
 
 def test_a_forged_or_damaged_lock_is_not_believed() -> None:
     entry = {**json.loads(lock_text(FULL))["entries"]["onnx/clip M0"]}
-    changes: list[Mapping[str, Any]] = [
+    changes: list[dict[str, Any]] = [
         *({"verdict": word} for word in ("timeout", "unknown", "failed", "contradiction", "", None)),
         *({"goals": number} for number in (0, -1, True, "3", 1.0)),
         *({"searches": number} for number in (-1, None)),
@@ -139,7 +139,8 @@ def test_who_has_no_entry_or_another_one_is_proved() -> None:
     assert {"onnx/clip M1", "onnx/clip M2", "onnx/clip M3"} < choice.now
     assert len(choice.drawn) == 3  # of the 22 that are left
     everything = choose(UNITS, FULL, "tree", everything=True)
-    assert (everything.standing, everything.now) == ((), {unit.name for unit in UNITS})
+    assert not everything.standing
+    assert everything.now == {unit.name for unit in UNITS}
 
 
 def test_the_draw_hangs_on_the_tree_alone_and_everybody_is_drawn_in_time() -> None:
@@ -227,13 +228,13 @@ def test_the_digest_of_a_function_hangs_on_sources_and_driver(monkeypatch: pytes
     assert after("model.c", "/* Written by sonnx", "/* Emitted by sonnx") == set()
     assert differing(before, project_units("tiny", sources, OTHER)) == names
     assert differing(before, project_units("tiny", sources, TOOLS, Options(seconds=11))) == names
-    driver = {**units_of.driver_files()}
+    driver = {**driver_files()}
     driver["ieee.driver"] += "\n"
     with monkeypatch.context() as patch:
         patch.setattr(units_of, "driver_files", lambda: driver)
         assert differing(before, project_units("tiny", sources, TOOLS)) == names
     with monkeypatch.context() as patch:
-        patch.setattr(units_of, "PROVERS", units_of.PROVERS[::-1])
+        patch.setattr(units_of, "PROVERS", PROVERS[::-1])
         assert differing(before, project_units("tiny", sources, TOOLS)) == names
     with monkeypatch.context() as patch:
         patch.setattr(units_of, "_ways", lambda names: dict.fromkeys(names, "another limit"))
