@@ -35,7 +35,8 @@ _FILES = ("Makefile", "constraints.txt", "proofs.lock", "pyproject.toml")
 _WRITTEN = frozenset({".c", ".driver", ".h", ".md", ".mlw", ".py", ".toml"})
 
 
-def emitted(name: str) -> dict[str, bytes]:
+@cache
+def emitted(name: str) -> Mapping[str, bytes]:
     """The files of an example project, as `sonnx emit` writes them."""
     with tempfile.TemporaryDirectory(prefix="sonnx-") as folder:
         path = Path(folder) / f"{name}.onnx"

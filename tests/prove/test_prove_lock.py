@@ -1,9 +1,11 @@
 """The lock on the project's own proofs: what an entry hangs on, who is drawn, what is not believed."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import proofs.__main__ as command
 import pytest
@@ -27,6 +29,7 @@ from proofs.units import project_units, theory_units, tools_digests, tree_digest
 from tests.prove.projects import tiny
 from tests.prove.support import fake_tools
 
+from sonnx.prove.plan import Plan
 from sonnx.prove.projects import PROVERS, driver_files
 from sonnx.prove.result import Goal, Proofs
 from sonnx.prove.running import Options
@@ -148,11 +151,11 @@ def test_the_draw_hangs_on_the_tree_alone_and_everybody_is_drawn_in_time() -> No
     once = draw(names, "tree 1")
     assert once == draw(list(reversed(names)), "tree 1")
     assert once != draw(names, "tree 2")
-    trees = [f"tree {n}" for n in range(200)]
-    assert all(len(draw({*names}, tree)) == 13 for tree in trees)  # 125 names
-    counts = {name: sum(name in draw({*names}, tree) for tree in trees) for name in names}
+    draws = [draw({*names}, f"tree {n}") for n in range(200)]
+    assert {len(drawn) for drawn in draws} == {13}  # of 125 names
+    counts = {name: sum(name in drawn for drawn in draws) for name in names}
     assert min(counts.values()) > 0
-    assert max(counts.values()) < 3 * len(trees) / SHARE
+    assert max(counts.values()) < 3 * len(draws) / SHARE
     assert draw([], "tree") == frozenset()
     assert draw(["one"], "tree") == {"one"}
 
@@ -287,6 +290,33 @@ def test_what_users_prove_knows_no_lock() -> None:
     package = Path(units_of.__file__).parent.parent / "src"
     named = [path for path in package.rglob("*.py") if "proofs.lock" in path.read_text(encoding="utf-8")]
     assert named == []
+
+
+def test_what_is_proved_now_comes_from_no_cache_and_is_what_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[str, bool, bool]] = []
+
+    @contextmanager
+    def planned(folder: Path | None = None, *, options: Options, wanted: Any, **_: Any) -> Iterator[Plan]:
+        subject, unit = ("onnx/clip/theory.mlw", "Clip") if folder is None else (folder.name, "f")
+        seen.append((subject, options.cache, wanted(subject, unit)))
+        yield Plan([], lambda _: Proofs(()))
+
+    monkeypatch.setattr(command, "planned_theories", planned)
+    monkeypatch.setattr(command, "planned_project", planned)
+    monkeypatch.setattr(command, "emitted", lambda name: {"model.c": name.encode()})
+    (tmp_path / "example").mkdir()
+    (tmp_path / "example" / "left.c").write_text("of an earlier run")
+    found = command.prove(tmp_path, frozenset({"onnx/clip Clip", "kernels f"}), cast(Any, None))
+    assert seen == [
+        ("onnx/clip/theory.mlw", False, True),
+        ("example", False, False),
+        ("kernels", False, True),
+        ("fused", False, False),
+    ]
+    assert found.asked == {"onnx/clip Clip", "example f", "kernels f", "fused f"}
+    assert [path.name for path in (tmp_path / "example").iterdir()] == ["model.c"]
 
 
 def proofs_for(wanted: frozenset[str], wrong: str = "", extra: str = "") -> command.Found:
