@@ -207,8 +207,11 @@ class _Campaign:
             lengths_of_functions(self._texts["model.c"]),
         )
         heaviest = sorted(asked, key=lambda name: -lengths.get(name, 0))
-        many = ceil(len(asked) / (_TURNS * (self._options.jobs or cores())))
-        for batch in wp.batches(heaviest, calls, min(many, _MOST_AT_ONCE)):
+        most = min(_MOST_AT_ONCE, ceil(len(asked) / (_TURNS * (self._options.jobs or cores()))))
+        turns = ceil(len(asked) / max(1, most))
+        # Every batch gets its share of the heavy ones.
+        mixed = [name for start in range(turns) for name in heaviest[start::turns]]
+        for batch in wp.batches(mixed, calls, most):
             prove = partial(wp.prove_functions, self._frama, seconds=self._options.seconds, calls=calls)
             weight = sum(lengths.get(name, 0) for name in batch) // _CHARACTERS
             yield Job(", ".join(batch), partial(self._kept, batch, prove), weight=weight)
