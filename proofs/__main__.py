@@ -60,12 +60,11 @@ class Found:
 
     def goals(self, unit: str) -> list[Goal]:
         """The goals of one unit."""
-        return [
-            goal
-            for proofs in self.reports.values()
-            for goal in proofs.goals
-            if f"{goal.subject} {goal.unit}" == unit
-        ]
+        return [goal for proofs in self.reports.values() for goal in proofs.goals if _name(goal) == unit]
+
+
+def _name(goal: Goal) -> str:
+    return f"{goal.subject} {goal.unit}"
 
 
 def main() -> int:
@@ -101,10 +100,15 @@ def run(folder: Path, *, everything: bool, root: Path = ROOT) -> int:
     click.echo("\n".join(_announced(choice, lock, here, tree, everything=everything)))
     found = prove(folder, choice.now, tools)
     commit, day = _commit(root), datetime.now(UTC).date().isoformat()
+    bad = [goal for proofs in found.reports.values() for goal in proofs.bad]
+    # What is wrong with a text as a whole lets none of its parts be believed.
+    spoiled = {goal.subject for goal in bad if not goal.unit}
     entries = {
         unit.name: entry
         for unit in units
-        if unit.name in choice.now and (entry := entry_of(unit, found.goals(unit.name), commit, day))
+        if unit.name in choice.now
+        and unit.name.partition(" ")[0] not in spoiled
+        and (entry := entry_of(unit, found.goals(unit.name), commit, day))
     }
     if not everything:
         problems += [
@@ -115,8 +119,8 @@ def run(folder: Path, *, everything: bool, root: Path = ROOT) -> int:
         problems += [f"{name}: the lock has an entry for it, and it is not there" for name in choice.gone]
     problems += [f"{name}: it is there, and no tool was asked for it" for name in _unasked(units, found)]
     problems += [f"{name}: not proved" for name in sorted(choice.now - entries.keys())]
+    problems += [f"{goal.subject}: {goal.name}" for goal in bad if _name(goal) not in choice.now]
     _report(folder, found.reports)
-    bad = [goal for proofs in found.reports.values() for goal in proofs.bad]
     good = not problems and not bad
     fresh = refreshed(EMPTY if everything else _held(lock, problems), units, entries, Lock(here, {}))
     click.echo("\n".join(_concluded(choice, lock, entries, monotonic() - began, problems)))

@@ -319,7 +319,7 @@ def test_what_is_proved_now_comes_from_no_cache_and_is_what_was_asked_for(
     assert [path.name for path in (tmp_path / "example").iterdir()] == ["model.c"]
 
 
-def proofs_for(wanted: frozenset[str], wrong: str = "", extra: str = "") -> command.Found:
+def proofs_for(wanted: frozenset[str], wrong: str = "", extra: str = "", spoiled: str = "") -> command.Found:
     """What a run would find that proves all it is asked for, but for one unit, and has one goal too many."""
     found = []
     for name in sorted(wanted):
@@ -329,6 +329,8 @@ def proofs_for(wanted: frozenset[str], wrong: str = "", extra: str = "") -> comm
             found.append(Goal(subject, unit, "open", "timeout"))
         if name == extra:
             found.append(Goal(subject, unit, "more", "proved", "z3new"))
+    if spoiled:
+        found.append(Goal(spoiled, "", "annotations take nothing for granted: admit", "failed"))
     return command.Found({"operators": Proofs(tuple(found))}, frozenset(unit.name for unit in UNITS))
 
 
@@ -442,6 +444,17 @@ def test_a_lock_that_does_not_hold_fails_the_run(runs: Runs) -> None:
     runs.units[7] = replace(runs.units[7], goals=5)
     code, said = runs()
     assert (code, "speaks of 3 goals and 1 searches" in said) == (1, True)
+
+
+def test_a_text_that_takes_something_for_granted_has_no_entry(runs: Runs) -> None:
+    runs.found = {"spoiled": "onnx/clip"}
+    code, said = runs()
+    assert code == 1
+    assert "error: onnx/clip: annotations take nothing for granted: admit" in said
+    assert runs.lock("build") == EMPTY
+    runs.write(FULL)
+    code, said = runs()
+    assert (code, "error: onnx/clip: annotations take nothing for granted: admit" in said) == (1, True)
 
 
 def test_a_damaged_lock_ends_the_run_before_anything_is_proved(runs: Runs) -> None:
