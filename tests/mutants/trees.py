@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.mutants.drawing import ROOT, Mutant
 
-_COPIED = ("src", "tests", "bench", "docs", "examples")
+_COPIED = ("src", "tests", "bench", "docs", "examples", "proofs")
 _PROBE = '''
 import os
 
