@@ -24,7 +24,7 @@ from sonnx.model.location import Location
 from sonnx.model.rule import Finding, RuleError
 from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.graphs import normalize_graph
-from sonnx.normalize.sizes import fix_sizes, open_sizes
+from sonnx.normalize.sizes import fix_sizes, open_sizes, ranked, sizes_of
 from sonnx.numeric.arrays import describe
 from sonnx.operators import NODE_OPERATORS
 from sonnx.operators.graph.content import OLDEST_OPSET
@@ -160,20 +160,9 @@ def _value(name: str, array: Any) -> Any:
 
 def _sized(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
     """The model with the sizes of these arrays where it leaves its inputs' sizes open."""
-    ranked = [
-        replace(value, type=replace(value.type, shape=(None,) * np.ndim(arrays[value.name])))
-        if value.type.shape is None and value.name in arrays
-        else value
-        for value in graph.inputs
-    ]
-    graph = replace(graph, inputs=tuple(ranked))
-    sizes: dict[str, int] = {}
-    for value in ranked:
-        shape = np.shape(arrays.get(value.name, ()))
-        for axis, size in enumerate(value.type.shape or ()):
-            if not isinstance(size, int) and axis < len(shape):
-                sizes.setdefault(size if isinstance(size, str) else f"{value.name}[{axis}]", shape[axis])
-    return fix_sizes(graph, sizes)[0]
+    shapes = {name: np.shape(array) for name, array in arrays.items()}
+    graph = ranked(graph, shapes)
+    return fix_sizes(graph, sizes_of(graph, shapes))[0]
 
 
 def _bound(graph: Graph, arrays: Mapping[str, Any]) -> Graph:

@@ -152,7 +152,7 @@ _DIMS = click.option(
     multiple=True,
     metavar="NAME=SIZE",
     callback=_dims,
-    help="Fix an open size of the inputs; NAME[AXIS] for one without a name. May be repeated.",
+    help="Fix an open size of the inputs, by its name or as INPUT[AXIS]. May be repeated.",
 )
 _MEMORY = click.option(
     "--memory",
