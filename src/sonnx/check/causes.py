@@ -18,7 +18,7 @@ from sonnx.operators.graph.content import outside
 from sonnx.operators.graph.structure import shown_name
 from sonnx.operators.shared.predicates import alike
 
-_OPEN = "general.R2"
+_OPEN, _UNWRITTEN = "general.R2", "general.R1"
 _INFERRED = "write the type; `sonnx normalize` infers it"
 _OUTSIDE = "write the type; of what an operator outside the profile makes nobody can infer it"
 _BROKEN = "mend what the node breaks that makes it; the type follows from that"
@@ -104,8 +104,10 @@ def _follow(walk: _Walk, operator: Operator, node: Node, location: Location) -> 
             if first is not None:
                 walk.causes[name] = _inherited(walk, first)
             elif kind.dtype is None or kind.sizes is None or kind.sparse:
-                broken = check_node_call(operator, call, location)
-                walk.causes[name] = Cause(broken[0].rule if broken else _strange(call.inputs), _BROKEN)
+                broken = [finding.rule for finding in check_node_call(operator, call, location)]
+                # Attributes that are not written keep no type from following.
+                telling = [rule for rule in broken if rule != _UNWRITTEN] or broken
+                walk.causes[name] = Cause(telling[0] if telling else _strange(call.inputs), _BROKEN)
             else:
                 walk.causes[name] = _written(walk, name, kind)
 

@@ -129,7 +129,7 @@ def _meant(graph: Graph, name: str, names: set[str | int], axes: Mapping[Axis, S
     if name in names:
         digits = match["axis"] if match else ""
         axis = (match["tensor"], int(digits)) if match and _is_number(digits) else None
-        if axis in axes and axes[axis] != name:
+        if axis is not None and axes.get(axis, name) != name:
             raise ValueError(f"{name!r} is a size that the model calls so, and an axis of an input as well")
         return None
     if match is None or (match["tensor"] not in inputs and not _is_number(match["axis"])):
