@@ -7,7 +7,7 @@ from onnx import TensorProto, helper
 from tests.normalize.support import changes, normalize, proto, read, rules, types
 
 from sonnx.model.graph import Graph
-from sonnx.normalize.sizes import fix_sizes, open_sizes, ranked, shared_sizes, sizes_of
+from sonnx.normalize.sizes import fix_sizes, open_sizes, ranked, repeated_sizes, sizes_of
 
 # Two Clips after one another; the shapes are replaced.
 _TEXT = """g (float[2,3] x) => (float[7] y) <float l = {0.0}, float h = {6.0}, float[7] t>
@@ -63,8 +63,8 @@ def test_a_name_and_its_axes_may_be_given_alike() -> None:
     assert str(fixed.values[0].type) == "float[2,3,2]"
 
 
-def test_names_that_several_axes_have_are_known() -> None:
-    assert shared_sizes(clips(["k", "m"], ["k", None])) == {"k": ["x[0]", "z[0]"]}
+def test_names_that_several_axes_of_one_input_have_are_known() -> None:
+    assert repeated_sizes(clips(["k", "m", "k"], ["m", None])) == ["x[0]", "x[2]"]
 
 
 def test_sizes_that_contradict_or_are_not_there_are_refused() -> None:

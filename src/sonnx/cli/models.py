@@ -40,7 +40,7 @@ from sonnx.report.text import findings_text, printable
 Format = Literal["text", "json", "sarif"]
 Detail = Literal["grouped", "brief", "all"]
 # So many findings or changes are told one by one: they fit on a screen or two.
-MOST_WHOLE = 8
+MOST_WHOLE = 5
 
 
 def verdict(name: str, findings: Sequence[Finding]) -> str:

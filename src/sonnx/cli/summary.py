@@ -12,7 +12,7 @@ from sonnx.model.location import Location
 from sonnx.model.rule import Finding
 from sonnx.normalize.changes import Change
 from sonnx.normalize.graphs import NOT_TO_BE_TOUCHED
-from sonnx.normalize.sizes import open_sizes, shared_sizes
+from sonnx.normalize.sizes import open_sizes, repeated_sizes
 from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph.content import OLDEST_OPSET
 from sonnx.operators.shared.predicates import count
@@ -61,7 +61,8 @@ def trial_sizes(graph: Graph) -> dict[str, int]:
         for value in graph.inputs
         if value.type.shape and not isinstance(value.type.shape[0], int)
     }
-    return {str(name): 1 for name in batches} if batches.keys() == set(open_sizes(graph)) else {}
+    alone = batches.keys() == set(open_sizes(graph)) and not repeated_sizes(graph)
+    return {str(name): 1 for name in batches} if alone else {}
 
 
 def left_by_normalize(graph: Graph, findings: Sequence[Finding]) -> Sequence[Finding] | None:
@@ -144,10 +145,8 @@ def open_sizes_advice(graph: Graph) -> list[str]:
     options = _options(dict.fromkeys(sizes, "SIZE"))
     more = "" if len(options) == len(sizes) else f" and {len(sizes) - len(options)} more"
     text = f"help: open sizes of the inputs can be fixed with {' '.join(options)}{more}"
-    shared = next(iter(shared_sizes(graph).items()), None)
-    if shared is not None:
-        single = [f"--dim {quote(f'{axis}=SIZE')}" for axis in shared[1][:2] if len(axis) <= _WIDTH]
-        text += f"; axes of one name one by one, such as {' '.join(single)}" if single else ""
+    single = _options(dict.fromkeys(repeated_sizes(graph)[:2], "SIZE"))
+    text += f", and axes of one name one by one: {' '.join(single)}" if single else ""
     return [printable(text)] if sizes else []
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sonnx.check.graphs import broken_graph_rules, check_graph
 from sonnx.model.graph import Graph
@@ -51,11 +52,15 @@ NOT_TO_BE_TOUCHED = {
 
 @dataclass(frozen=True)
 class Normalized:
-    """The changed graph, what was changed, and which rules it breaks even so."""
+    """The changed graph and what was changed."""
 
     graph: Graph
     changes: tuple[Change, ...]
-    findings: tuple[Finding, ...]
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Which rules it breaks even so."""
+        return check_graph(self.graph)
 
 
 def normalize_graph(graph: Graph, dims: Mapping[str, int] | None = None) -> Normalized:
@@ -64,17 +69,16 @@ def normalize_graph(graph: Graph, dims: Mapping[str, int] | None = None) -> Norm
     Raises ValueError where `dims` names no open size of the model.
     """
     graph, changes = fix_sizes(graph, dims or {})
-    findings = check_graph(graph)
     if broken_graph_rules(graph, NOT_TO_BE_TOUCHED):
-        return Normalized(graph, tuple(changes), findings)
+        return Normalized(graph, tuple(changes))
     scope = graph.scope
     placed = (replace(node, origin=scope.node_location(index)) for index, node in enumerate(graph.nodes))
     changed, made = inline_functions(replace(graph, nodes=tuple(placed)))
     # Types that contradict one another; a function's own symbols contradict nothing once it is inlined.
     if any(types_agree(changed)):
-        return Normalized(graph, tuple(changes), findings)
+        return Normalized(graph, tuple(changes))
     changes += made
     for change in _PASSES:
         changed, made = change(changed)
         changes += made
-    return Normalized(changed, tuple(changes), check_graph(changed))
+    return Normalized(changed, tuple(changes))

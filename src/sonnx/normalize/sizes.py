@@ -23,13 +23,13 @@ def open_sizes(graph: Graph) -> list[str]:
     return list(dict.fromkeys(_name(axis, size) for axis, size in _open_axes(graph)))
 
 
-def shared_sizes(graph: Graph) -> dict[str, list[str]]:
-    """The names that several axes of the inputs have, with those axes as `input[axis]`."""
-    found: dict[str, list[str]] = {}
+def repeated_sizes(graph: Graph) -> list[str]:
+    """Axes, as `input[axis]`, whose name another axis of the same input has: it may mean nothing."""
+    found: dict[tuple[str, str], list[str]] = {}
     for axis, size in _open_axes(graph):
         if isinstance(size, str):
-            found.setdefault(size, []).append(_axis_name(axis))
-    return {name: axes for name, axes in found.items() if len(axes) > 1}
+            found.setdefault((axis[0], size), []).append(_axis_name(axis))
+    return [name for names in found.values() if len(names) > 1 for name in names]
 
 
 def _open_axes(graph: Graph) -> Iterator[tuple[Axis, Size]]:

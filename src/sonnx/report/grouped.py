@@ -116,8 +116,9 @@ def _folded(following: Sequence[Finding], width: int) -> Iterator[str]:
     """What follows from a group: how often which rule, and the first place."""
     for rule, number in Counter(finding.rule for finding in following).items():
         first = next(finding for finding in following if finding.rule == rule)
-        start = f"  from this {'follow' if number > 1 else 'follows'} {number} of {rule}, first at "
-        yield start + _place(first, width - len(start))
+        told = "finding follows" if number == 1 else "findings follow"
+        start = f"  {number} more {told} from this: {rule} at "
+        yield start + _place(first, width - len(start)) + (", ..." if number > 1 else "")
 
 
 def _place(finding: Finding, room: int) -> str:
@@ -169,8 +170,8 @@ def _operators(
         yield f"  ... and {count(others, 'node')} of {count(len(number) - len(shown), 'other operator')}"
     yield from _folded(following, width)
     if usual:
-        whose = "" if len(number) == times else " of the others" if times < len(helps) else ""
-        yield f"  help{whose}: {printable(usual)}"
+        whose = "" if times == len(helps) else " with the others"
+        yield from wrap(printable(usual), width, initial_indent=f"  help{whose}: ", subsequent_indent=" " * 8)
     yield f"  more: {', '.join(f'sonnx explain {rule}' for rule in rules)}"
 
 

@@ -26,18 +26,21 @@ Unread = tuple[str, str]
 
 def sarif(findings: Sequence[Finding], rules: Sequence[AnyRule], **about: Unpack[About]) -> str:
     """Write `sarif_document` as text; it is pure ASCII, whatever the model's names are."""
-    return json_text(sarif_document([(findings, about)], rules), 6)
+    return several_sarif([(findings, about)], rules)
 
 
-def several_sarif(reports: Sequence[Report], rules: Sequence[AnyRule], unread: Sequence[Unread]) -> str:
+def several_sarif(reports: Sequence[Report], rules: Sequence[AnyRule], unread: Sequence[Unread] = ()) -> str:
     """Write the findings of several models as one text."""
-    return json_text(sarif_document(reports, rules, unread), 6)
+    return json_text(_log(reports, rules, unread), 6)
 
 
-def sarif_document(
-    reports: Sequence[Report], rules: Sequence[AnyRule], unread: Sequence[Unread] = ()
-) -> Object:
-    """Give the findings of models, at least one, in one run, with all rules that they were held against.
+def sarif_document(findings: Sequence[Finding], rules: Sequence[AnyRule], **about: Unpack[About]) -> Object:
+    """Give the findings of one model, with all rules that it was held against."""
+    return _log([(findings, about)], rules, ())
+
+
+def _log(reports: Sequence[Report], rules: Sequence[AnyRule], unread: Sequence[Unread]) -> Object:
+    """The findings of models, at least one, in one run; hosts take no second run of one tool.
 
     `unread` names files that hold no model that could be judged, and says why.
     """
