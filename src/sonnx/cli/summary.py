@@ -1,5 +1,6 @@
 """Many findings or changes on one page: one line per rule."""
 
+import json
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -114,9 +115,10 @@ def first_step(path: Path, graph: Graph, rule: str) -> list[str]:
     old = [version for domain, version in graph.opsets if domain == ""]
     if rule != _VERSIONS or len(old) != 1 or old[0] >= OLDEST_OPSET:
         return [f"help: `sonnx explain {rule}` says why"]
+    # JSON writes text as Python reads it, in quotes that a shell leaves alone.
     program = (
         "import onnx, onnx.version_converter as c; "
-        f"onnx.save(c.convert_version(onnx.load({str(path)!a}), {OLDEST_OPSET}), 'OUT.onnx')"
+        f'onnx.save(c.convert_version(onnx.load({json.dumps(str(path))}), {OLDEST_OPSET}), "OUT.onnx")'
     )
     return [printable(f"help: `python -c {quote(program)}` writes it with operator set {OLDEST_OPSET}")]
 

@@ -13,8 +13,8 @@ from sonnx.report.text import LONGEST_NAME, cut, finding_text, location_text, pr
 OPERATOR_RULES = ("graph.D6", "graph.D7", "graph.D8")
 _MOST_OPERATORS = 30
 _MOST_PLACES = 3
-# Where findings of one rule ask for more different things than this, only the first one's help is shown.
-_MOST_HELPS = 3
+# Findings of this rule ask for different things: some for sizes of inputs, some for what can be inferred.
+_BY_HELP = "general.R2"
 _LONGEST_OPERATOR = 40
 _NARROWEST = 24
 
@@ -66,13 +66,8 @@ def _sorted_out(findings: Sequence[Finding]) -> tuple[list[Finding], dict[str, l
 def _groups(
     roots: Sequence[Finding], following: Mapping[str, Sequence[Finding]], after: Sequence[Finding] | None
 ) -> Iterator[_Group]:
-    helps: dict[str, set[str]] = {}
-    for finding in roots:
-        helps.setdefault(finding.rule, set()).add(finding.help)
-
     def key(finding: Finding) -> Key:
-        few = len(helps.get(finding.rule, ())) <= _MOST_HELPS
-        return finding.rule, finding.help if few else ""
+        return finding.rule, finding.help if finding.rule == _BY_HELP else ""
 
     groups: dict[Key, list[Finding]] = {}
     for finding in roots:
@@ -87,21 +82,19 @@ def _groups(
 
 
 def _rule(group: _Group, width: int) -> Iterator[str]:
-    """The first finding in full, with the first places of the others between its values and its help."""
-    head, place, *rest = finding_text(group.findings[0]).split("\n")
-    values, advice = rest[:-2], rest[-2:]
+    """The first finding in full, then the first places of the others and what follows."""
+    head, *rest, more = finding_text(group.findings[0]).split("\n")
     yield head
     number = len(group.findings)
     if number > 1 or group.left is not None:
         yield f"  {count(number, 'finding')}{_left(number, group.left)}"
-    yield place
-    yield from values
+    yield from rest
     for finding in group.findings[1:_MOST_PLACES]:
         yield f"  --> {_place(finding, width - 6)}"
     if number > _MOST_PLACES:
         yield f"  ... and {number - _MOST_PLACES} more"
     yield from _folded(group.following, width)
-    yield from advice
+    yield more
 
 
 def _left(number: int, left: int | None) -> str:
