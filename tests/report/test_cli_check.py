@@ -1,6 +1,7 @@
 """`sonnx check` on models with many findings, and on several models."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
