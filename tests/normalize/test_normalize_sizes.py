@@ -69,7 +69,7 @@ def test_names_that_several_axes_of_one_input_have_are_known() -> None:
 
 def test_sizes_that_contradict_or_are_not_there_are_refused() -> None:
     given = clips(["k", 3, "k"], ["m"], [], ["v[0]", None])
-    told = {
+    told: dict[str, dict[Any, int]] = {
         "'w[0]': no input is called 'w'; there are: x, z, u, v": {"w[0]": 1},
         "'x[3]': 'x' has no such axis; its axes are 0 to 2": {"x[3]": 1},
         "'x[-1]': 'x' has no such axis; its axes are 0 to 2": {"x[-1]": 1},
@@ -85,7 +85,7 @@ def test_sizes_that_contradict_or_are_not_there_are_refused() -> None:
     complaints = []
     for words, dims in told.items():
         try:
-            fix_sizes(given, dims)  # type: ignore[arg-type]  7 is no name, which is the point
+            fix_sizes(given, dims)
         except ValueError as error:
             if str(error) != words:
                 complaints.append((words, str(error)))

@@ -70,7 +70,7 @@ error[graph.D6]: 37 of 49 nodes are outside the profile
                                       needs it, it cannot conform
   Dropout       1                  1  take what it passes on from where it comes: for inference it changes
                                       nothing
-  47 more findings follow from this: general.R2 at tensor `r0`, ...
+  47 more follow from this: general.R2 at tensor `r0`, ...
   more: sonnx explain graph.D6
 
 error[general.R2]: Every tensor must have an explicit element type and a static shape

@@ -16,7 +16,7 @@ _MOST_PLACES = 3
 # Findings of this rule ask for different things: some for sizes of inputs, some for what can be inferred.
 _BY_HELP = "general.R2"
 _LONGEST_OPERATOR = 40
-_NARROWEST = 24
+_NARROWEST, _SHORTEST = 24, 12
 
 Key = tuple[str, str]
 
@@ -109,9 +109,9 @@ def _folded(following: Sequence[Finding], width: int) -> Iterator[str]:
     """What follows from a group: how often which rule, and the first place."""
     for rule, number in Counter(finding.rule for finding in following).items():
         first = next(finding for finding in following if finding.rule == rule)
-        told = "finding follows" if number == 1 else "findings follow"
-        start = f"  {number} more {told} from this: {rule} at "
-        yield start + _place(first, width - len(start)) + (", ..." if number > 1 else "")
+        start = f"  {number} more {'follows' if number == 1 else 'follow'} from this: {rule} at "
+        end = ", ..." if number > 1 else ""
+        yield start + _place(first, width - len(start) - len(end)) + end
 
 
 def _place(finding: Finding, room: int) -> str:
@@ -119,7 +119,7 @@ def _place(finding: Finding, room: int) -> str:
     if finding.location is None:
         return f"call of {finding.operator}"
     text = printable(location_text(replace(finding.location, file="")))
-    room = max(room, _NARROWEST)
+    room = max(room, _SHORTEST)
     return text if len(text) <= room else f"{text[: room - 3]}..."
 
 
