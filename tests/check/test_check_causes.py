@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from tests.check.support import HI, LO
 
 from sonnx.check.constants import held_constant
@@ -11,6 +12,8 @@ from sonnx.model.graph import Constant, Graph, Node, Opaque
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.normalize.graphs import normalize_graph
 from sonnx.operators.graph.examples import OPSETS, graph, node, values
+
+pytestmark = pytest.mark.measured
 
 INFERS = "write the type; `sonnx normalize` infers it"
 OUTSIDE = "write the type; of what an operator outside the profile makes nobody can infer it"
