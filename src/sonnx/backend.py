@@ -26,7 +26,7 @@ from sonnx.model.location import Location
 from sonnx.model.rule import Finding, RuleError
 from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.graphs import normalize_graph
-from sonnx.normalize.sizes import fix_sizes, open_sizes
+from sonnx.normalize.sizes import fix_sizes, open_sizes, ranked, sizes_of
 from sonnx.numeric.arrays import describe, type_name
 from sonnx.operators import NODE_OPERATORS, node_operator
 from sonnx.operators.graph.content import OLDEST_OPSET
@@ -190,21 +190,10 @@ def _value(name: str, array: Any) -> Any:
 def _sized(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
     """The model with the sizes of these arrays where it leaves its inputs' sizes open."""
     # What is no array has no shape, and is refused with its name afterwards.
-    shapes = {name: describe(array)[0].sizes for name, array in arrays.items()}
-    ranked = [
-        replace(value, type=replace(value.type, shape=(None,) * len(shape)))
-        if value.type.shape is None and (shape := shapes.get(value.name)) is not None
-        else value
-        for value in graph.inputs
-    ]
-    graph = replace(graph, inputs=tuple(ranked))
-    sizes: dict[str, int] = {}
-    for value in ranked:
-        shape = shapes.get(value.name) or ()
-        for axis, size in enumerate(value.type.shape or ()):
-            if not isinstance(size, int) and axis < len(shape):
-                sizes.setdefault(size if isinstance(size, str) else f"{value.name}[{axis}]", shape[axis])
-    return fix_sizes(graph, sizes)[0]
+    found = {name: describe(array)[0].sizes for name, array in arrays.items()}
+    shapes = {name: sizes for name, sizes in found.items() if sizes is not None}
+    graph = ranked(graph, shapes)
+    return fix_sizes(graph, sizes_of(graph, shapes))[0]
 
 
 def _bound(graph: Graph, arrays: Mapping[str, Any]) -> Graph:

@@ -64,7 +64,7 @@ def test_a_model_with_many_defects_gives_all_of_them() -> None:
             node("Clip", "late lo hi", "y", name="n"),
             node("Clip", "x lo nowhere", "late"),
             node("Clip", "l lo hi", "l"),
-            node("Dropout", "x", "dead"),
+            node("Bernoulli", "x", "dead"),
             replace(node("Relu", "x", "y"), repeated=("alpha",)),
             node("F", "x x", "called", domain=OWN, attributes={"k": 1}),
         ),

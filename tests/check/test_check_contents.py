@@ -30,6 +30,7 @@ from tests.check.support import (
 )
 from tests.loops import for_each
 
+from sonnx.check.graphs import check_graph
 from sonnx.check.inference import node_call
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant, Graph, Node, Reference, Value
@@ -344,4 +345,35 @@ def test_graph_d7_refuses_every_operator_that_draws_numbers_and_no_other() -> No
     determinism = attrgetter("node_determinism")  # its stubs do not have it
     assert {schema.name for schema in schemas if determinism(schema) == marked} == DRAWING | HOLDERS
     for name in {schema.name for schema in schemas}:
-        assert ("graph.D7" in broken(graph([node(name, "x", "y")]))) == (name in DRAWING)
+        # A Dropout whose third input is false or absent drops nothing; here it is whatever `x` is.
+        assert ("graph.D7" in broken(graph([node(name, "x x x", "y")]))) == (name in DRAWING)
+
+
+def test_a_dropout_for_inference_is_outside_the_profile_and_not_random() -> None:
+    def rule(inputs: str, version: int | None = 13, constants: tuple[Constant, ...] = (), **more: Any) -> str:
+        dropout = replace(node("Dropout", inputs, "y", **more), version=version)
+        (found,) = broken(graph([*making, dropout], constants=(LO, *constants))) & {"graph.D6", "graph.D7"}
+        return found
+
+    making: list[Node] = []
+    no, yes = (Constant("t", tensor_type("bool[]"), np.array(value)) for value in (False, True))
+    lists = Constant("t", tensor_type("bool[2]"), np.zeros(2, bool))
+    assert (rule("x"), rule("x lo"), rule("x", version=None), rule("x", version=7)) == ("graph.D6",) * 4
+    assert (rule("x lo t", constants=(no,)), rule("x lo t", constants=(yes,))) == ("graph.D6", "graph.D7")
+    assert (rule("x lo t", constants=(lists,)), rule("x lo x")) == ("graph.D7", "graph.D7")
+    # Version 6 trains unless told otherwise.
+    assert (rule("x", version=6), rule("x", version=6, attributes={"is_test": 1})) == ("graph.D7", "graph.D6")
+
+
+def test_whether_a_dropout_trains_may_stand_in_a_constant_node_and_not_in_a_default() -> None:
+    for value, expected in ((False, "graph.D6"), (True, "graph.D7")):
+        held = Constant("", tensor_type("bool[]"), np.array(value))
+        nodes = [node("Constant", "", "t", attributes={"value": held}), node("Dropout", "x lo t", "y")]
+        found = [finding.rule for finding in check_graph(graph(nodes)) if finding.operator == "Dropout"]
+        assert found == [expected]
+        body = [replace(nodes[0]), node("Dropout", "a l t", "b")]
+        assert (expected == "graph.D7") == ("graph.D7" in broken(calling(function(*body))))
+    inputs = values(x="float[2,3]", t="bool[]")
+    default = Constant("t", tensor_type("bool[]"), np.array(False))
+    given = graph([node("Dropout", "x lo t", "y")], inputs=inputs, constants=(LO, default))
+    assert {"graph.D7", "graph.D10"} <= broken(given)

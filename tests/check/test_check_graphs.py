@@ -119,7 +119,11 @@ CASES: Mapping[str, tuple[Graph, set[str]]] = {
     "an unknown overload": (named(overload="2"), {"graph.D6"}),
     "an unknown operator in a function": (calling(function(node("Relu", "a", "b"))), {"graph.D6"}),
     # Nothing is random.
-    "a Dropout": (graph([node("Dropout", "x", "y")]), {"graph.D7"}),
+    "a Dropout for inference": (graph([node("Dropout", "x lo", "y")], constants=(LO,)), {"graph.D6"}),
+    "a Dropout whose training is an input": (
+        graph([node("Dropout", "x lo x", "y")]),
+        {"graph.D7"},
+    ),
     "an optimizer": (
         graph(
             [replace(CLIP, operator="Adam", domain="ai.onnx.preview.training")],

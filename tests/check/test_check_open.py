@@ -152,5 +152,8 @@ def test_advice_on_a_type_that_nobody_can_infer_says_so() -> None:
     foreign = "write the type; of what an operator outside the profile makes nobody can infer it"
     assert advice(node("Relu", "x", "t")) == [foreign]
     assert advice(node("Constant", "", "t", domain="other")) == [foreign]
-    assert advice(node("Constant", "", "t")) == ["write the type; `sonnx normalize` infers it"]
+    assert advice(node("Constant", "", "t")) == [foreign]
+    held = Constant("", tensor_type("float[2,3]"), np.zeros((2, 3), np.float32))
+    constant = node("Constant", "", "t", attributes={"value": held})
+    assert advice(constant) == ["write the type; `sonnx normalize` infers it"]
     assert advice(node("Clip", "x lo hi", "t")) == ["write the type; `sonnx normalize` infers it"]

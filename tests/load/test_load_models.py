@@ -241,12 +241,18 @@ def typed(made: TypeProto) -> TensorType:
         ([1, 3], "float[1,3]"),
         ([], "float[]"),
         (["batch", None, 0], "float[batch,?,0]"),
-        ([-1, 2**62], f"float[-1,{2**62}]"),
+        ([-2, 2**62], f"float[-2,{2**62}]"),
+        ([-1, "?"], "float[?,?]"),  # what some exporters write for a size that is open and has no name
         (None, "float"),
     ],
 )
 def test_shapes_are_read_as_written(shape: Any, text: str) -> None:
     assert str(typed(helper.make_tensor_type_proto(TensorProto.FLOAT, shape))) == text
+
+
+def test_minus_one_and_a_question_mark_name_no_size() -> None:
+    found = typed(helper.make_tensor_type_proto(TensorProto.FLOAT, [-1, "?", "?"]))
+    assert found.shape == (None, None, None)
 
 
 def test_the_denotation_of_axes_is_read() -> None:

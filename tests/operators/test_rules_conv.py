@@ -43,6 +43,19 @@ def test_conv_x_c1_demands_two_spatial_axes() -> None:
     )
 
 
+def test_a_convolution_over_another_number_of_axes_breaks_one_rule() -> None:
+    for n in (1, 3):
+        own = {"strides": [1] * n, "pads": [0] * 2 * n, "dilations": [1] * n, "kernel_shape": [3] * n}
+        attributes: Any = {**own, "group": 1, "auto_pad": "NOTSET"}
+        X, W = floats(1, 3, *[8] * n), floats(4, 3, *[3] * n)
+        assert broken(sonnx.conv, X, W, **attributes) == ["conv.X.C1"]
+        # In a model, X may be what nobody can infer.
+        kind = f"float[4,3{',3' * n}]"
+        unknown = call("Conv", {"X": "float", "W": kind}, {**attributes, "accumulate": "separate"})
+        assert [finding.rule for finding in check_call(CONV, unknown)] == ["general.R2", "conv.W.D1"]
+    assert rules_of(X=(1, 3, 8), W=(4, 3, 3, 3, 3)) == ["conv.X.C1", "conv.W.D1"]
+
+
 def test_conv_x_c2_demands_the_channels_of_the_kernel_times_group() -> None:
     assert rules_of(X=(1, 5, 8, 8)) == ["conv.X.C2"]
     assert rules_of(W=(3, 3, 3, 3), B=(3,), group=3) == ["conv.X.C2"]

@@ -189,7 +189,7 @@ def test_the_name_of_a_file_is_not_printed_raw_either(tmp_path: Path) -> None:
         ["check"],
         ["check", "a", "--\x1b[31m"],
         ["check", "a", "--format", "\x1b[31m"],
-        ["check", "a", "b\x1b[31m"],
+        ["rules", "Clip", "b\x1b[31m"],
         ["check", "a", "--memory", "\x1b[31m"],
         ["normalize", "a", "-o", "b", "--dim", "\x1b[31m"],
         ["normalize", "a", "-o", "b", "--dim", "\x1b[31m=x"],

@@ -214,7 +214,7 @@ def clips_without_bounds(number: int, *, stray: bool = False) -> onnx.ModelProto
 
 def test_findings_that_share_a_rule_are_summed_up_with_their_first_place(tmp_path: Path) -> None:
     path = written(tmp_path / "a.onnx", clips_without_bounds(4))
-    output = run("check", path).stdout
+    output = run("check", path, "--all").stdout
     assert output.count("error[clip.max.D1]") == 4
     assert re.search(r"^clip\.max\.D1 +4 +0  node 0 `clip0` \(Clip\)$", output, re.MULTILINE)
     assert output.endswith(f"\nhelp: `sonnx normalize {path} -o OUT.onnx` mends all of this\n")
@@ -310,7 +310,10 @@ def damaged(size: object = 2) -> onnx.ModelProto:
 
 def test_a_check_says_what_keeps_a_model_from_being_normalized(tmp_path: Path) -> None:
     path = written(tmp_path / "a.onnx", damaged())
-    assert help_of(path) == ["`sonnx normalize` changes nothing because of graph.D3: mend that first"]
+    assert help_of(path) == [
+        "`sonnx normalize` changes nothing because of graph.D3: mend that first",
+        "`sonnx explain graph.D3` says why",
+    ]
 
 
 @pytest.mark.parametrize("brief", [[], ["--brief"]])
@@ -319,7 +322,10 @@ def test_normalizing_says_because_of_what_nothing_was_changed(tmp_path: Path, br
     result = run("normalize", path, "-o", tmp_path / "b.onnx", *brief)
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr.endswith("\nnothing was changed because of graph.D3: mend that first\n")
+    assert result.stderr.endswith(
+        "\nnothing was changed because of graph.D3: mend that first\n"
+        "help: `sonnx explain graph.D3` says why\n"
+    )
 
 
 def test_running_a_normalized_model_says_so_too(tmp_path: Path) -> None:
@@ -338,7 +344,10 @@ def test_types_that_contradict_one_another_stop_every_change_too(tmp_path: Path)
     model = clips_without_bounds(2)
     model.graph.value_info.append(tensor("t1", FLOAT, [3]))
     path = written(tmp_path / "a.onnx", model)
-    assert help_of(path)[-1] == "`sonnx normalize` changes nothing because of graph.D11: mend that first"
+    assert help_of(path)[-2:] == [
+        "`sonnx normalize` changes nothing because of graph.D11: mend that first",
+        "`sonnx explain graph.D11` says why",
+    ]
     result = run("normalize", path, "-o", tmp_path / "b.onnx")
     assert "\nnothing was changed because of graph.D11: mend that first\n" in result.stderr
 
@@ -356,6 +365,7 @@ def test_brief_prints_what_is_left_in_one_line_per_rule(tmp_path: Path) -> None:
         "clip.min.D2         1  node 2 `clip2` (Clip)",
         "",
         f"{path}: 1 finding, 1 rule broken; nothing was written",
+        "help: `sonnx normalize` cannot mend this; `sonnx explain clip.min.D2` says why it is asked for",
     ]
 
 
@@ -378,8 +388,8 @@ def test_a_batch_beside_another_open_size_is_not_guessed_either(tmp_path: Path) 
     sizes[0].dim_param, sizes[3].dim_param = "batch", "columns"
     path = written(tmp_path / "a.onnx", model)
     assert help_of(path) == [
-        f"`sonnx normalize {path} -o OUT.onnx` leaves 1 finding",
         "open sizes of the inputs can be fixed with --dim batch=SIZE --dim columns=SIZE",
+        f"`sonnx normalize {path} -o OUT.onnx` leaves 1 finding",
     ]
 
 
@@ -411,7 +421,8 @@ def test_a_large_model_is_not_normalized_for_the_sake_of_advice(
             patch.setattr(summary, limit, 2)
             output = run("check", path, "--brief").stdout
         assert "left by normalize" not in output
-        assert "help:" not in output
+        command = f"help: `sonnx normalize {path} -o OUT.onnx` mends what it can, and tells what is left\n"
+        assert output.endswith(command)
 
 
 def test_a_line_of_the_summary_fits_the_page_whatever_the_names(tmp_path: Path) -> None:
@@ -450,7 +461,10 @@ def test_what_cannot_be_mended_is_said_and_nothing_is_written(tmp_path: Path) ->
     result = run("normalize", path, "-o", tmp_path / "out.onnx")
     assert result.exit_code == 1
     assert "error[clip.min.D2]" in result.stderr
-    assert result.stderr.endswith(f"{path}: 1 finding, 1 rule broken; nothing was written\n")
+    assert result.stderr.endswith(
+        f"{path}: 1 finding, 1 rule broken; nothing was written\n"
+        "help: `sonnx normalize` cannot mend this; `sonnx explain clip.min.D2` says why it is asked for\n"
+    )
     assert [found.name for found in tmp_path.iterdir()] == ["a.onnx"]
 
 

@@ -537,18 +537,6 @@ def test_normalize_does_both_steps_and_says_so(tmp_path: Path) -> None:
     assert np.load(tmp_path / "y.npy").item() == 9
 
 
-def test_normalize_takes_sizes_and_asks_for_them(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.onnx", two_clips(size="batch"))
-    image = saved(tmp_path / "x.npy", np.array([-1, 9, 0.5], np.float32))
-    given = ["run", path, "--input", f"x={image}", "--output-dir", tmp_path, "--normalize"]
-    without = run(*given)
-    assert without.exit_code == 1
-    assert "can be fixed with --dim batch=SIZE" in without.stderr
-    assert run(*given, "--dim", "batch=3").exit_code == 0
-    assert np.load(tmp_path / "y.npy").tolist() == [0, 1, 0.5]
-    assert "nothing is converted" in run(*given, "--dim", "batch=2").stderr
-
-
 def test_dim_without_normalize_is_a_usage_error(tmp_path: Path) -> None:
     result = run("run", tmp_path / "a.onnx", "--dim", "batch=1")
     assert result.exit_code == 2

@@ -24,6 +24,7 @@ from tests.report.cli_support import (
     written,
 )
 
+import sonnx
 from sonnx.__main__ import run as start
 from sonnx.cli import main, models
 from sonnx.cli.terminal import noted_interrupts
@@ -141,7 +142,7 @@ def to_nothing() -> None:
 def test_an_interrupt_that_somebody_swallows_is_no_verdict_either(
     swallow: Callable[[], None], bad: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, load = signal.getsignal(signal.SIGINT), models.load
+    before, load = signal.getsignal(signal.SIGINT), sonnx.load
 
     def loaded(*given: Any, **more: Any) -> Any:
         swallow()

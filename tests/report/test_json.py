@@ -65,6 +65,7 @@ def test_a_finding_is_written_with_all_its_parts() -> None:
                     {"name": "input", "value": "float[2]", "note": ""},
                 ],
                 "help": "make it a scalar",
+                "follows": "",
                 "page": "operators/clip.html#clip-min-c1",
                 "more": "sonnx explain clip.min.C1",
             }

@@ -5,24 +5,23 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from sonnx.check.calls import check_node_call
+from sonnx.check.causes import Cause, open_types
 from sonnx.check.inference import UNTYPED, amended, inferred_types, node_call
 from sonnx.model.call import Call
 from sonnx.model.graph import Graph, Node
 from sonnx.model.inline import Flat, flatten
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding, Rule
-from sonnx.model.tensor_type import Dialect
 from sonnx.operators import GENERAL_RULES, GRAPH_RULES, node_operator
 
 # Where these are broken, functions cannot be replaced by their bodies.
 _NOT_TO_BE_INLINED = {"graph.D12", "graph.D14"}
 # The general rules that speak of tensors, and what to do about a tensor of a model.
 _TENSOR_HELP = {
-    "general.R2": "write the type; `sonnx normalize` infers it",
+    "general.R2": "write the type, and elements of it",
     "general.R3": "convert it in the model that exports it",
     "general.R4": "make the tensor dense",
 }
-_NOT_INFERRED = "write the type; of what an operator outside the profile makes nobody can infer it"
 _OPEN_INPUT = "write the sizes; `sonnx normalize --dim NAME=SIZE` fixes open ones"
 _TENSOR_RULES = tuple(rule for rule in GENERAL_RULES if rule.identifier in _TENSOR_HELP)
 
@@ -77,7 +76,7 @@ def _tensor_findings(flat: Flat) -> Iterator[Finding]:
     """Each tensor once, however many nodes use it."""
     graph = flat.graph
     users = _users(graph.nodes)
-    foreign = {name for node in graph.nodes if not _inferrable(node, graph.dialect) for name in node.outputs}
+    causes = open_types(flat)
     for name, location in _tensors(flat):
         kind = graph.types.get(name, UNTYPED)
         # Where alone has a rule of its own on sparse tensors; the general one leaves it to that.
@@ -86,19 +85,26 @@ def _tensor_findings(flat: Flat) -> Iterator[Finding]:
         for rule in _TENSOR_RULES:
             broken = rule.predicate(call)
             if broken is not None:
-                advice = _advice(rule, location, name in foreign)
-                yield Finding(rule.identifier, rule.statement, "", broken.values, advice, rule.page, location)
+                cause = _cause(rule, location, causes.get(name))
+                yield Finding(
+                    rule.identifier,
+                    rule.statement,
+                    "",
+                    broken.values,
+                    cause.help,
+                    rule.page,
+                    location,
+                    cause.rule,
+                )
 
 
-def _inferrable(node: Node, dialect: Dialect) -> bool:
-    return node_operator(node, dialect) is not None or (node.operator == "Constant" and node.domain == "")
-
-
-def _advice(rule: Rule, location: Location, foreign: bool) -> str:
-    """What to do about a tensor of a model."""
+def _cause(rule: Rule, location: Location, found: Cause | None) -> Cause:
+    """What to do about a tensor of a model, and from which rule the finding follows."""
     if rule.identifier == "general.R2" and location.kind == "input":
-        return _OPEN_INPUT
-    return _NOT_INFERRED if rule.identifier == "general.R2" and foreign else _TENSOR_HELP[rule.identifier]
+        return Cause("", _OPEN_INPUT)
+    if rule.identifier == "general.R2" and found is not None:
+        return found
+    return Cause("", _TENSOR_HELP[rule.identifier])
 
 
 def _users(nodes: Iterable[Node]) -> Mapping[str, set[str]]:

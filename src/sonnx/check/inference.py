@@ -15,6 +15,11 @@ from sonnx.operators.shared.predicates import MOST_AXES
 UNTYPED = TensorType(None, None)
 
 
+def closed(kind: TensorType | None) -> bool:
+    """Tell whether nothing of a type is left open."""
+    return kind is not None and (kind.dtype or kind.foreign) is not None and kind.sizes is not None
+
+
 def node_call(
     operator: Operator, node: Node, types: Mapping[str, TensorType], constant: Mapping[str, Any]
 ) -> Call:

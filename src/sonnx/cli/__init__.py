@@ -166,7 +166,7 @@ _DIMS = click.option(
     multiple=True,
     metavar="NAME=SIZE",
     callback=_dims,
-    help="Fix an open size of the inputs; NAME[AXIS] for one without a name. May be repeated.",
+    help="Fix an open size of the inputs, by its name or as INPUT[AXIS]. May be repeated.",
 )
 _MEMORY = click.option(
     "--memory",
@@ -204,11 +204,19 @@ _JOBS = click.option(
 _DASK = click.option(
     "--dask", metavar="SCHEDULER", help="Spread the work over a Dask cluster, such as tcp://host:8786."
 )
-_BRIEF = click.option("--brief", is_flag=True, help="Print one line per rule instead of every place.")
+_BRIEF = click.option("--brief", is_flag=True, help="Print one line per rule.")
+_ALL = click.option("--all", "every", is_flag=True, help="Print everything, however much that is.")
 
 
-@main.command()
-@_MODEL
+def _detail(brief: bool, every: bool) -> Any:
+    """How much is told, as the commands on models call it."""
+    if brief and every:
+        raise click.UsageError("--brief and --all contradict one another; give one")
+    return "brief" if brief else "all" if every else "grouped"
+
+
+@main.command(short_help="Check whether models lie in the profile.")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path(path_type=Path))
 @click.option(
     "--format",
     "form",
@@ -218,19 +226,22 @@ _BRIEF = click.option("--brief", is_flag=True, help="Print one line per rule ins
     help="The report for people, for scripts (json), or for code hosts and editors (sarif).",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write the report to FILE instead of printing it.")
+@_ALL
 @_BRIEF
 @_MEMORY
-def check(model: Path, form: Any, output: str | None, brief: bool, memory: int | None) -> None:
-    """Check whether MODEL, an ONNX file, lies in the profile.
+def check(models: tuple[Path, ...], brief: bool, every: bool, **options: Any) -> None:
+    """Check whether each MODEL, an ONNX file, lies in the profile.
 
-    Prints every broken rule at every place, with the values that show it and what to do. Exits with 0 if the
-    model conforms, 1 if there are findings, 2 if it cannot be read.
+    Prints the operators outside the profile, then every broken rule with its first places, the values that
+    show it and what to do; what only follows from another finding is counted there. --all prints every
+    finding at every place, as json and sarif always do. Exits with 0 if all models conform, 1 if there are
+    findings, 2 if a file cannot be read.
     """
-    from sonnx.cli.models import check_model  # noqa: PLC0415  see above
+    from sonnx.cli.models import CheckOptions, check_models  # noqa: PLC0415  see above
 
-    if brief and form != "text":
-        raise click.UsageError(f"--brief is for text; {form} lists every finding")
-    sys.exit(check_model(model, form, output, memory, brief))
+    if brief and options["form"] != "text":
+        raise click.UsageError(f"--brief is for text; {options['form']} lists every finding")
+    sys.exit(check_models(models, CheckOptions(detail=_detail(brief, every), **options)))
 
 
 @main.command(short_help="Write MODEL so that it conforms, without changing its meaning.")
@@ -244,18 +255,20 @@ def check(model: Path, form: Any, output: str | None, brief: bool, memory: int |
     help="Where the model goes.",
 )
 @_DIMS
+@_ALL
 @_BRIEF
 @_MEMORY
-def normalize(model: Path, output: Path, dims: dict[str, int], brief: bool, memory: int | None) -> None:
+def normalize(model: Path, output: Path, dims: dict[str, int], memory: int | None, **how: bool) -> None:
     """Write MODEL to OUT so that it conforms, without changing its meaning.
 
     What ONNX leaves to defaults is written out, broadcasting becomes Expand, functions are inlined, types are
     inferred. Prints every change with its reason. Exits with 1, and writes nothing, if something is left
-    that cannot be mended this way; MODEL itself is never touched.
+    that cannot be mended this way, and then counts many changes by rule (--all prints all); MODEL itself is
+    never touched.
     """
     from sonnx.cli.models import normalize_model  # noqa: PLC0415  see above
 
-    sys.exit(normalize_model(model, output, dims, memory, brief))
+    sys.exit(normalize_model(model, output, dims, memory, _detail(**how)))
 
 
 @main.command(short_help="Write MODEL as StableHLO, for XLA's compilers.")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -12,13 +13,16 @@ from sonnx.api import Graph, load
 from sonnx.check import graphs
 from sonnx.cli.summary import (
     advice,
+    argument,
     changes_summary,
+    explanation,
     findings_summary,
+    first_step,
     left_by_normalize,
     open_sizes_advice,
     stopping_rules,
 )
-from sonnx.cli.terminal import CONFORMS, FINDINGS, colourful, fail, say
+from sonnx.cli.terminal import CONFORMS, FINDINGS, PAGE, UNREADABLE, colourful, fail, page_width, say
 from sonnx.load.arrays import digest
 from sonnx.load.limits import LoadError
 from sonnx.load.reader import from_bytes
@@ -28,11 +32,15 @@ from sonnx.model.rule import Finding
 from sonnx.operators import profile_rules
 from sonnx.operators.shared.predicates import count
 from sonnx.report.changes import changes_text
-from sonnx.report.findings_json import About, findings_json
-from sonnx.report.sarif import sarif
+from sonnx.report.findings_json import About, findings_document, findings_json, several_json
+from sonnx.report.grouped import grouped_text
+from sonnx.report.sarif import several_sarif
 from sonnx.report.text import findings_text, printable
 
 Format = Literal["text", "json", "sarif"]
+Detail = Literal["grouped", "brief", "all"]
+# So many findings or changes are told one by one: they fit on a screen or two.
+MOST_WHOLE = 5
 
 
 def verdict(name: str, findings: Sequence[Finding]) -> str:
@@ -62,14 +70,57 @@ def is_same_file(path: str | Path, other: Path) -> bool:
         return False
 
 
-def check_model(path: Path, form: Format, output: str | None, memory: int | None, brief: bool) -> int:
-    """Check a model and print or write the report."""
-    if output not in (None, "-") and is_same_file(str(output), path):
+@dataclass(frozen=True)
+class CheckOptions:
+    """What `sonnx check` was asked for."""
+
+    form: Format = "text"
+    output: str | None = None
+    memory: int | None = None
+    detail: Detail = "grouped"
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A model's findings, what a report says of its file, and the text for people where that is asked for."""
+
+    findings: Sequence[Finding]
+    about: About
+    text: str
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in one line."""
+        return verdict(self.about["file"], self.findings)
+
+
+def check_models(paths: Sequence[Path], options: CheckOptions) -> int:
+    """Check models and print or write one report; the exit code is that of the worst."""
+    output = options.output
+    paths = list(dict.fromkeys(paths))
+    if output not in (None, "-") and any(is_same_file(str(output), path) for path in paths):
         return fail(f"{output} is the model itself, which is never changed; name another file")
-    try:
-        graph = load(path, memory=memory)
-    except LoadError as problem:
-        return fail(str(problem))
+    judged: list[_Judged] = []
+    unread: list[tuple[str, str]] = []
+    for path in paths:
+        try:
+            judged.append(_judged(path, options))
+        except LoadError as problem:
+            fail(str(problem))
+            unread.append((str(path), str(problem)))
+    if not judged:
+        return UNREADABLE
+    short = [each.verdict for each in judged]
+    report = _report(judged, unread, options.form)
+    if len(paths) > 1:
+        short.append(_tally(judged, unread))
+        report += f"\n\n{short[-1]}" if options.form == "text" else ""
+    failed = _deliver(report, output, "\n".join(short))
+    return failed or max(UNREADABLE if unread else 0, *(FINDINGS if each.findings else 0 for each in judged))
+
+
+def _judged(path: Path, options: CheckOptions) -> _Judged:
+    graph = load(path, memory=options.memory)
     findings = graph.check()
     about: About = {
         "file": str(path),
@@ -78,27 +129,58 @@ def check_model(path: Path, form: Format, output: str | None, memory: int | None
         "version": __version__,
         "complete": len(findings) < graphs.MOST_FINDINGS,
     }
-    if form == "json":
-        report = findings_json(findings, **about)
-    elif form == "sarif":
-        report = sarif(findings, profile_rules(), **about)
-    else:
-        report = _text(graph, findings, path, brief)
-    return _deliver(report.rstrip("\n"), output, verdict(str(path), findings)) or (
-        FINDINGS if findings else CONFORMS
-    )
+    width = page_width(error=False) if options.output in (None, "-") else PAGE
+    text = _text(graph, path, options.detail, width) if options.form == "text" else ""
+    return _Judged(findings, about, text)
 
 
-def _text(graph: Graph, findings: Sequence[Finding], path: Path, brief: bool) -> str:
-    """The report for people: every finding, then one line per rule, then the verdict and what helps."""
+def _report(judged: Sequence[_Judged], unread: Sequence[tuple[str, str]], form: Format) -> str:
+    """One model as ever; several in one document."""
+    alone = len(judged) == 1 and not unread
+    if form == "text":
+        return "\n\n".join(each.text for each in judged)
+    if form == "sarif":
+        reports = [(each.findings, each.about) for each in judged]
+        return several_sarif(reports, profile_rules(), unread).rstrip("\n")
+    if alone:
+        return findings_json(judged[0].findings, **judged[0].about).rstrip("\n")
+    documents = [findings_document(each.findings, **each.about) for each in judged]
+    return several_json(documents, unread, __version__).rstrip("\n")
+
+
+def _tally(judged: Sequence[_Judged], unread: Sequence[object]) -> str:
+    broken = sum(bool(each.findings) for each in judged)
+    told = [(len(judged) - broken, "conforming"), (broken, "with findings"), (len(unread), "unreadable")]
+    few = ", ".join(f"{number} {what}" for number, what in told if number)
+    return f"{len(judged) + len(unread)} files: {few}"
+
+
+def _text(graph: Graph, path: Path, detail: Detail, width: int) -> str:
+    """The report for people: what is broken, then the verdict and what helps."""
+    findings = graph.check()
     last = f"{verdict(str(path), findings)}\nsha256 {graph.file_sha256}"
     if not findings:
         return last
-    left = left_by_normalize(graph, findings)
-    parts = [] if brief else [findings_text(findings)]
-    if brief or len(findings) > len({finding.rule for finding in findings}):
-        parts.append(findings_summary(findings, left))
-    return "\n\n".join([*parts, "\n".join([last, *advice(path, graph, findings, left)])])
+    stopped = stopping_rules(graph, ())
+    after = None if stopped else left_by_normalize(graph, findings)
+    parts = [_listed(graph, findings, after, detail, width)]
+    if detail == "all" and len(findings) > len({finding.rule for finding in findings}):
+        parts.append(findings_summary(findings, after))
+    every = [f"help: `sonnx check {argument(path)} --all` lists every finding"]
+    folded = detail == "grouped" and len(findings) > MOST_WHOLE
+    helps = [*map(printable, every if folded else ()), *advice(path, graph, findings, after)]
+    return "\n\n".join([*parts, "\n".join([last, *helps])])
+
+
+def _listed(
+    graph: Graph, findings: Sequence[Finding], after: Sequence[Finding] | None, detail: Detail, width: int
+) -> str:
+    """The findings: one line per rule, every one whole, or by what they have in common."""
+    if detail == "brief":
+        return findings_summary(findings, after)
+    if detail == "all" or len(findings) <= MOST_WHOLE:
+        return findings_text(findings)
+    return grouped_text(findings, after, nodes=len(graph.nodes), width=width)
 
 
 def _deliver(report: str, output: str | None, short: str) -> int:
@@ -116,7 +198,7 @@ def _deliver(report: str, output: str | None, short: str) -> int:
 
 
 def normalize_model(
-    path: Path, output: Path, dims: Mapping[str, int], memory: int | None, brief: bool
+    path: Path, output: Path, dims: Mapping[str, int], memory: int | None, detail: Detail
 ) -> int:
     """Make a model conform, say what was changed, and write it if it does."""
     problem = _unfit(output, path)
@@ -128,18 +210,21 @@ def normalize_model(
         return fail(str(error))
     if any(is_same_file(output, Path(file)) for file in graph.external_files):
         return fail(f"{output} holds data of the model, which is never changed; name another file")
+    findings = graph.check()
     if graph.changes:
-        say(changes_summary(graph.changes) if brief else changes_text(graph.changes))
+        # What is not written need not be read change by change.
+        few = detail == "brief" or (detail == "grouped" and findings and len(graph.changes) > MOST_WHOLE)
+        say(changes_summary(graph.changes) if few else changes_text(graph.changes))
         say("")
-    if graph.check():
-        refuse(path, graph, "nothing was written", normalized=True, brief=brief)
+    if findings:
+        refuse(path, graph, "nothing was written", normalized=True, detail=detail)
         return FINDINGS
     try:
         content = to_bytes(graph)
         written = Graph.of(from_bytes(content, str(output), output.parent))
         # What is judged is what was written, whatever the way there.
         if written.check():
-            refuse(output, written, "nothing was written", normalized=False, brief=brief)
+            refuse(output, written, "nothing was written", normalized=False, detail=detail)
             return FINDINGS
         with whole_file(output) as file:
             file.write(content)
@@ -201,15 +286,19 @@ def _unfit(output: Path, model: Path) -> str:
     return "is not a plain file" if output.exists() and not output.is_file() else ""
 
 
-def refuse(path: Path, graph: Graph, outcome: str, *, normalized: bool, brief: bool = False) -> None:
+def refuse(path: Path, graph: Graph, outcome: str, *, normalized: bool, detail: Detail = "grouped") -> None:
     """Say which rules a model breaks, what kept it from being normalized, how open sizes can be fixed."""
     findings = graph.check()
-    listed = findings_summary(findings, None) if brief else findings_text(findings)
+    listed = _listed(graph, findings, None, detail, page_width(error=True))
     say_findings(f"{listed}\n", error=True)
     lines = [f"{verdict(str(path), findings)}; {outcome}"]
-    stopping = stopping_rules(graph, {finding.rule for finding in findings}) if normalized else ""
+    stopping = stopping_rules(graph, {finding.rule for finding in findings}) if normalized else []
     if stopping:
         what = "nothing else" if graph.changes else "nothing"
-        lines.append(f"{what} was changed because of {stopping}: mend that first")
-    lines += open_sizes_advice(graph)
+        lines.append(f"{what} was changed because of {', '.join(stopping)}: mend that first")
+        lines += first_step(path, graph, stopping[0])
+    elif normalized:
+        lines += open_sizes_advice(graph) or [explanation("cannot mend this", findings)]
+    else:
+        lines += open_sizes_advice(graph)
     say("\n".join(lines), error=True)

@@ -16,15 +16,19 @@ from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say
 from sonnx.engines import NO_COMPILER, Engine, available_threads, compile_graph, run_graph
 from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, TooLongError
 from sonnx.load.arrays import array_digest, doubles, safe_name, write_array
-from sonnx.load.npy import ArrayFileError, read_npy
+from sonnx.load.npy import ArrayFileError, read_npy, read_npy_shape
 from sonnx.model.tensor_type import TensorType
 from sonnx.native.cache import cache_problem
 from sonnx.native.compiler import CompilerError, find_compiler
+from sonnx.normalize.sizes import ranked, sizes_of
 from sonnx.numeric.arrays import Array, describe
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.shared.predicates import count
 from sonnx.report.text import inputs_text, location_text, printable, short
 from sonnx.stablehlo.engine import EngineError
+
+# Of sizes that one line names.
+_MOST_SIZES = 8
 
 
 @dataclass(frozen=True)
@@ -46,16 +50,19 @@ def run_model(path: Path, options: RunOptions) -> int:
     """Run a model on arrays from files; print, and if asked write, what it computes."""
     try:
         graph = load(path, memory=options.memory)
+        taken: dict[str, int] = {}
         if options.normalize:
-            graph = graph.normalize(options.dims)
+            graph, taken = _normalized(graph, options)
         if graph.check():
             advice = "" if options.normalize else "; `--normalize` makes explicit what it can"
             refuse(path, graph, f"it was not run{advice}", normalized=options.normalize)
             return FINDINGS
         if graph.changes:
             say(f"normalized: {count(len(graph.changes), 'change')}, which `sonnx normalize` lists")
+        if taken:
+            say(printable(f"open sizes of the arrays: {_sizes_text(taken)}"))
         _require_apart(path, graph, options)
-        arrays = _read_inputs(graph, options)
+        arrays = _read_inputs(graph, options, taken)
         results, engine = _executed(graph, arrays, options)
         say(f"sonnx {__version__}, model sha256 {graph.file_sha256}")
         say(engine)
@@ -75,6 +82,32 @@ def run_model(path: Path, options: RunOptions) -> int:
     return CONFORMS
 
 
+def _normalized(graph: Graph, options: RunOptions) -> tuple[Graph, dict[str, int]]:
+    """The model made to conform, for the sizes that are given and otherwise for those of the arrays."""
+    types = {value.name: value.type for value in graph.inputs}
+    if all(kind.sizes is not None for kind in types.values()):
+        return graph.normalize(options.dims), {}
+    files, problems = _bound(options.inputs, types)
+    if problems:
+        raise InputError("\n".join(map(printable, [*problems, inputs_text(types.items())])))
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, file in files.items():
+        try:
+            shapes[name] = read_npy_shape(file)
+        except ArrayFileError as problem:
+            problems.append(printable(f"`{name}`: {problem}"))
+    if problems:
+        raise InputError("\n".join(problems))
+    graph = Graph.of(ranked(graph, shapes))
+    taken = sizes_of(graph, shapes, options.dims)
+    return graph.normalize({**options.dims, **taken}), taken
+
+
+def _sizes_text(sizes: Mapping[str, int]) -> str:
+    few = [f"{short(name)} = {size}" for name, size in list(sizes.items())[:_MOST_SIZES]]
+    return ", ".join([*few, "..."] if len(sizes) > _MOST_SIZES else few)
+
+
 def _require_apart(path: Path, graph: Graph, options: RunOptions) -> None:
     """Refuse to write a result, whose name the model chose, over the model or over what it is run on."""
     if options.output_dir is None:
@@ -88,7 +121,7 @@ def _require_apart(path: Path, graph: Graph, options: RunOptions) -> None:
                 raise ValueError(f"{target} would be overwritten; name another folder for the results")
 
 
-def _read_inputs(graph: Graph, options: RunOptions) -> dict[str, Array]:
+def _read_inputs(graph: Graph, options: RunOptions, taken: Mapping[str, int]) -> dict[str, Array]:
     types = {value.name: value.type for value in graph.inputs}
     files, problems = _bound(options.inputs, types)
     misnamed = bool(problems)
@@ -103,6 +136,8 @@ def _read_inputs(graph: Graph, options: RunOptions) -> dict[str, Array]:
         problems += [f"`{short(name)}` is missing; it must be {short(types[name])}" for name in missing]
         if misnamed or missing:
             problems.append(inputs_text(types.items()))
+        if taken:
+            problems.append(f"open sizes are those of the arrays: {_sizes_text(taken)}; --dim gives others")
         raise InputError("\n".join(map(printable, problems)))
     return arrays
 

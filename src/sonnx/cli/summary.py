@@ -1,5 +1,6 @@
 """Many findings or changes on one page: one line per rule."""
 
+import json
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,21 +12,23 @@ from sonnx.model.location import Location
 from sonnx.model.rule import Finding
 from sonnx.normalize.changes import Change
 from sonnx.normalize.graphs import NOT_TO_BE_TOUCHED
-from sonnx.normalize.sizes import open_sizes
+from sonnx.normalize.sizes import open_sizes, repeated_sizes
 from sonnx.operators import GRAPH_RULES
+from sonnx.operators.graph.content import OLDEST_OPSET
 from sonnx.operators.shared.predicates import count
 from sonnx.report.text import location_text, printable
 
 # Beyond these it is not told what normalizing would leave: that takes longer than the check itself.
-_MOST_FINDINGS = 2000
-_MOST_NODES = 2000
+_MOST_FINDINGS = 5000
+_MOST_NODES = 3000
 _WIDTH = 110
 _MOST_SIZES = 8
-_TYPES_AGREE = "graph.D11"
+_TYPES_AGREE, _VERSIONS = "graph.D11", "graph.D9"
 
 
-def findings_summary(findings: Sequence[Finding], left: Mapping[str, int] | None) -> str:
+def findings_summary(findings: Sequence[Finding], after: Sequence[Finding] | None) -> str:
     """List how often each rule is broken, where first, and how often still after normalizing."""
+    left = None if after is None else Counter(finding.rule for finding in after)
     number = Counter(finding.rule for finding in findings)
     first = {finding.rule: _place(finding.location) for finding in reversed(findings)}
     new = [rule for rule in left or () if rule not in number]
@@ -58,49 +61,74 @@ def trial_sizes(graph: Graph) -> dict[str, int]:
         for value in graph.inputs
         if value.type.shape and not isinstance(value.type.shape[0], int)
     }
-    return {str(name): 1 for name in batches} if batches.keys() == set(open_sizes(graph)) else {}
+    alone = batches.keys() == set(open_sizes(graph)) and not repeated_sizes(graph)
+    return {str(name): 1 for name in batches} if alone else {}
 
 
-def left_by_normalize(graph: Graph, findings: Sequence[Finding]) -> Mapping[str, int] | None:
-    """How often each rule is still broken after normalizing; None where that takes long to find out."""
+def left_by_normalize(graph: Graph, findings: Sequence[Finding]) -> Sequence[Finding] | None:
+    """What is still broken after normalizing; None where that takes long to find out."""
     nodes = len(graph.nodes) + sum(len(function.nodes) for function in graph.functions)
     if len(findings) > _MOST_FINDINGS or nodes > _MOST_NODES:
         return None
-    return Counter(finding.rule for finding in graph.normalize(trial_sizes(graph)).check())
+    return graph.normalize(trial_sizes(graph)).check()
 
 
-def stopping_rules(graph: Graph, left: Container[str]) -> str:
+def stopping_rules(graph: Graph, left: Container[str]) -> list[str]:
     """Name the rules for whose sake normalizing leaves a model alone; `left` is broken even after it."""
     stopping = graph.broken_graph_rules & NOT_TO_BE_TOUCHED
     # Types that contradict one another only inside of functions are no obstacle: then nothing is left.
-    return ", ".join(
+    return [
         rule.identifier
         for rule in GRAPH_RULES
         if rule.identifier in stopping or (rule.identifier == _TYPES_AGREE and _TYPES_AGREE in left)
-    )
-
-
-def advice(
-    path: Path, graph: Graph, findings: Sequence[Finding], left: Mapping[str, int] | None
-) -> list[str]:
-    """Say what `sonnx normalize` can do for a model with findings."""
-    stopping = stopping_rules(graph, left or {})
-    if stopping:
-        return [f"help: `sonnx normalize` changes nothing because of {stopping}: mend that first"]
-    dims = trial_sizes(graph)
-    options = _options(dims)
-    number = len(findings) if left is None else sum(left.values())
-    if number >= len(findings) or len(options) < len(dims):
-        return open_sizes_advice(graph)
-    command = " ".join(["sonnx normalize", _argument(path), *options, "-o OUT.onnx"])
-    outcome = f"leaves {count(number, 'finding')}" if number else "mends all of this"
-    return [
-        printable(f"help: `{command}` {outcome}"),
-        *([] if dims or not number else open_sizes_advice(graph)),
     ]
 
 
-def _argument(path: Path) -> str:
+def advice(
+    path: Path, graph: Graph, findings: Sequence[Finding], after: Sequence[Finding] | None
+) -> list[str]:
+    """Say what `sonnx normalize` can do for a model with findings; the last line has the next command."""
+    stopping = stopping_rules(graph, {finding.rule for finding in after or ()})
+    if stopping:
+        return [
+            f"help: `sonnx normalize` changes nothing because of {', '.join(stopping)}: mend that first",
+            *first_step(path, graph, stopping[0]),
+        ]
+    dims = trial_sizes(graph)
+    options = _options(dims)
+    if after is not None and (len(after) >= len(findings) or len(options) < len(dims)):
+        return open_sizes_advice(graph) or [explanation("mends none of this", findings)]
+    command = " ".join(["sonnx normalize", argument(path), *options, "-o OUT.onnx"])
+    if after is None:
+        outcome = "mends what it can, and tells what is left"
+    else:
+        outcome = f"leaves {count(len(after), 'finding')}" if after else "mends all of this"
+    return [
+        *([] if dims or (after is not None and not after) else open_sizes_advice(graph)),
+        printable(f"help: `{command}` {outcome}"),
+    ]
+
+
+def first_step(path: Path, graph: Graph, rule: str) -> list[str]:
+    """The command that does something about a rule for whose sake nothing is changed."""
+    old = [version for domain, version in graph.opsets if domain == ""]
+    if rule != _VERSIONS or len(old) != 1 or old[0] >= OLDEST_OPSET:
+        return [f"help: `sonnx explain {rule}` says why"]
+    # JSON writes text as Python reads it, in quotes that a shell leaves alone.
+    program = (
+        "import onnx, onnx.version_converter as c; "
+        f'onnx.save(c.convert_version(onnx.load({json.dumps(str(path))}), {OLDEST_OPSET}), "OUT.onnx")'
+    )
+    return [printable(f"help: `python -c {quote(program)}` writes it with operator set {OLDEST_OPSET}")]
+
+
+def explanation(outcome: str, findings: Sequence[Finding]) -> str:
+    """Where to read on about the rule that is broken most often."""
+    ((rule, _),) = Counter(finding.rule for finding in findings if not finding.follows).most_common(1)
+    return f"help: `sonnx normalize` {outcome}; `sonnx explain {rule}` says why it is asked for"
+
+
+def argument(path: Path) -> str:
     """A file's name as a shell, and then the command, takes it for one."""
     return quote(f"./{path}" if str(path).startswith("-") else str(path))
 
@@ -118,6 +146,8 @@ def open_sizes_advice(graph: Graph) -> list[str]:
     options = _options(dict.fromkeys(sizes, "SIZE"))
     more = "" if len(options) == len(sizes) else f" and {len(sizes) - len(options)} more"
     text = f"help: open sizes of the inputs can be fixed with {' '.join(options)}{more}"
+    single = _options(dict.fromkeys(repeated_sizes(graph)[:2], "SIZE"))
+    text += f", and axes of one name one by one: {' '.join(single)}" if single else ""
     return [printable(text)] if sizes else []
 
 

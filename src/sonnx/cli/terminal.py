@@ -6,12 +6,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
+from shutil import get_terminal_size
 from threading import current_thread, main_thread
 from types import FrameType
 
 # Names are cut where messages are made; this is for what nobody thought of. A path has up to 4096 bytes.
 _LONGEST_LINE = 10_000
 
+# What a pipe or a file gets; a terminal gets its own width, if it has some.
+PAGE, _NARROWEST = 110, 60
 CONFORMS, FINDINGS, UNREADABLE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -83,6 +86,14 @@ def colourful(*, error: bool) -> bool:
     """Tell whether what is said goes to somebody who likes colours."""
     stream = sys.stderr if error else sys.stdout
     return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def page_width(*, error: bool) -> int:
+    """How many characters a line of what is said may have."""
+    stream = sys.stderr if error else sys.stdout
+    if stream is None or not stream.isatty():
+        return PAGE
+    return max(get_terminal_size((PAGE, 24)).columns, _NARROWEST)
 
 
 def escaped(text: str) -> str:

@@ -1,11 +1,11 @@
 """Nodes, attributes and functions out of protobuf."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from onnx import AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto, defs
+from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, defs
 
 from sonnx.load.limits import Budget
 from sonnx.load.tensors import constant_of
@@ -105,7 +105,8 @@ class NodeReader:
                 return tuple(map(text_of, proto.strings))
             case AttributeProto.TENSOR:
                 return constant_of(proto.t, self._folder, self._budget)
-        return Opaque(_KINDS.get(proto.type, f"{proto.type}"))
+        taken = frozenset(name for held in (proto.g, *proto.graphs) for name in _taken(held))
+        return Opaque(_KINDS.get(proto.type, f"{proto.type}"), taken)
 
     def _version(self, operator: str, domain: str, opset: int | None) -> int | None:
         """The operator set that last changed the operator before the model's own; None where unknown."""
@@ -134,6 +135,16 @@ class NodeReader:
             notes_of(proto),
             repeated,
         )
+
+
+def _taken(graph: GraphProto) -> Iterator[str]:
+    """Every name that a graph inside of a node takes, or gives as it is."""
+    yield from (text_of(value.name) for value in graph.output)
+    for node in graph.node:
+        yield from map(text_of, node.input)
+        for attribute in node.attribute:
+            for held in (attribute.g, *attribute.graphs):
+                yield from _taken(held)
 
 
 def _says_more(proto: AttributeProto) -> bool:

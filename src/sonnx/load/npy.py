@@ -1,6 +1,8 @@
 """Arrays out of .npy files that may hold anything: nothing is executed, nothing unwanted is read."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import BinaryIO
@@ -36,10 +38,23 @@ class ArrayFileError(ValueError):
 
 def read_npy(path: Path, kind: TensorType, memory: int) -> Array:
     """Read the array of one type and shape that a .npy file holds; raises ArrayFileError for any other."""
+    with _opened(path) as (file, size):
+        return _read(file, size, kind, memory)
+
+
+def read_npy_shape(path: Path) -> tuple[int, ...]:
+    """Read of what shape the array in a .npy file is; raises ArrayFileError where there is none."""
+    with _opened(path) as (file, _):
+        return _header(file)[1]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[BinaryIO, int]]:
+    """A file and its size; whatever is wrong with it is said with its name."""
     try:
         file, size = open_plain(path)
         with file:
-            return _read(file, size, kind, memory)
+            yield file, size
     except (FileNotFoundError, ValueError) as error:
         # A path with a NUL is a ValueError too.
         problem = str(error) if isinstance(error, ArrayFileError) else "there is no such file"

@@ -24,6 +24,7 @@ _NUMBERS = {name: number for number, name in _NAMES.items()}
 _NUMBERED = re.compile(r"type (-?\d{1,10})")
 # ONNX's types that are no tensors; of them no more than the kind is kept.
 _KINDS = {"sequence", "map", "optional", "opaque"}
+_OPEN_NUMBER, _OPEN_NAME = -1, "?"
 
 
 def element_type(number: int) -> tuple[DType | None, str | None]:
@@ -58,10 +59,12 @@ def type_of(proto: TypeProto) -> TensorType:
 
 
 def _size(axis: Any) -> Size:
+    """A size; some exporters write one that is open as the number -1, or call it `?`, which names nothing."""
     kind = axis.WhichOneof("value")
     if kind == "dim_value":
-        return int(axis.dim_value)
-    return (text_of(axis.dim_param) or None) if kind == "dim_param" else None
+        return None if axis.dim_value == _OPEN_NUMBER else int(axis.dim_value)
+    name = text_of(axis.dim_param) if kind == "dim_param" else ""
+    return None if name in ("", _OPEN_NAME) else name
 
 
 def write_type(proto: TypeProto, written: TensorType, stubs: bool) -> None:

@@ -105,9 +105,13 @@ class Reference:
 
 @dataclass(frozen=True)
 class Opaque:
-    """The value of an attribute that no operator of the profile has, such as a graph; `kind` names it."""
+    """The value of an attribute that no operator of the profile has, such as a graph; `kind` names it.
+
+    `taken` are the names that a graph's nodes take, among them tensors of the graph around it.
+    """
 
     kind: str
+    taken: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         """Print what messages show."""

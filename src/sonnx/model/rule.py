@@ -96,7 +96,11 @@ AnyRule = Rule | GraphRule
 
 @dataclass(frozen=True)
 class Finding:
-    """A rule that is broken, with the values that show it; `location` is None for a plain call."""
+    """A rule that is broken, with the values that show it; `location` is None for a plain call.
+
+    `follows` names the rule of another finding without which this one would not be there, or would be mended
+    by normalizing.
+    """
 
     rule: str
     statement: str
@@ -105,6 +109,7 @@ class Finding:
     help: str
     page: str
     location: Location | None = None
+    follows: str = ""
 
 
 class RuleError(ValueError):

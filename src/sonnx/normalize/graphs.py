@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sonnx.check.graphs import Checked, checked
 from sonnx.model.graph import Graph
@@ -51,15 +52,21 @@ NOT_TO_BE_TOUCHED: Set[str] = {
 
 @dataclass(frozen=True)
 class Normalized:
-    """The changed graph, what was changed, and which rules it breaks even so."""
+    """The changed graph and what was changed."""
 
     graph: Graph
     changes: tuple[Change, ...]
-    checked: Checked
+    # The verdict on it, where it is known already.
+    known: Checked | None = None
+
+    @cached_property
+    def checked(self) -> Checked:
+        """The verdict on what came of it."""
+        return self.known or checked(self.graph)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is left."""
+        """Which rules it breaks even so."""
         return self.checked.findings
 
 
@@ -85,4 +92,4 @@ def normalize_graph(
     for change in _PASSES:
         changed, made = change(changed)
         changes += made
-    return Normalized(changed, tuple(changes), checked(changed))
+    return Normalized(changed, tuple(changes))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.check.inference import node_call
+from sonnx.check.inference import closed, node_call
 from sonnx.model.call import Call
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.location import Kind, Location
@@ -14,7 +14,7 @@ from sonnx.model.names import Names
 from sonnx.model.operator import Amendment, ExpandOperand, FillOperand, Operator, WriteAttribute
 from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.changes import Change
-from sonnx.normalize.types import Symbols, closed
+from sonnx.normalize.types import Symbols
 from sonnx.numeric.arrays import held_type
 from sonnx.operators import EXPAND, node_operator
 from sonnx.operators.graph.content import shown_type

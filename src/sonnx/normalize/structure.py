@@ -1,24 +1,20 @@
 """Changes to how nodes and tensors hang together: functions, constants, order, what nobody uses."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
-
-from sonnx.model.dtype import DType
-from sonnx.model.graph import Constant, Graph, Node, Value
+from sonnx.check.constants import held_constant
+from sonnx.check.inference import closed
+from sonnx.model.graph import Graph, Node, Value
 from sonnx.model.inline import Flat, flatten
 from sonnx.model.location import Location
 from sonnx.model.names import Names
 from sonnx.model.order import contributing, given_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.changes import Change, listed
-from sonnx.normalize.types import closed, less, without_symbols
-from sonnx.numeric.arrays import numpy_dtype
+from sonnx.normalize.types import less, without_symbols
 from sonnx.operators.graph.structure import shown_name
-from sonnx.operators.shared.predicates import is_integer
 
 Changed = tuple[Graph, list[Change]]
 
@@ -99,7 +95,7 @@ def constants_to_initializers(graph: Graph) -> Changed:
     """Make every Constant node whose value is a plain tensor an initializer."""
     nodes, constants, changes, scope = [], list(graph.constants), [], graph.scope
     for index, node in enumerate(graph.nodes):
-        constant = _constant(node)
+        constant = held_constant(node)
         if constant is None:
             nodes.append(node)
             continue
@@ -113,53 +109,6 @@ def constants_to_initializers(graph: Graph) -> Changed:
             )
         )
     return replace(graph, nodes=tuple(nodes), constants=tuple(constants)), changes
-
-
-# How each attribute of Constant holds elements; the last is the rank.
-_CONSTANTS = {
-    "value_float": (DType.FLOAT, 0),
-    "value_floats": (DType.FLOAT, 1),
-    "value_int": (DType.INT64, 0),
-    "value_ints": (DType.INT64, 1),
-    "value_string": (DType.STRING, 0),
-    "value_strings": (DType.STRING, 1),
-}
-
-
-def _is_text(value: object) -> bool:
-    """Bytes of a file that are no UTF-8 are held as lone surrogates, and are no text."""
-    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
-
-
-_ELEMENTS: dict[DType, Callable[[object], bool]] = {
-    DType.FLOAT: lambda value: isinstance(value, float),
-    DType.INT64: is_integer,
-    DType.STRING: _is_text,
-}
-
-
-def _constant(node: Node) -> Constant | None:
-    if node.operator != "Constant" or node.domain or node.repeated or len(node.outputs) != 1:
-        return None
-    if len(node.attributes) != 1 or node.inputs or not node.outputs[0]:
-        return None
-    ((name, value),) = node.attributes.items()
-    if isinstance(value, Constant):
-        return replace(value, name=node.outputs[0]) if name == "value" and value.data is not None else None
-    return _listed_constant(node.outputs[0], name, value)
-
-
-def _listed_constant(output: str, name: str, value: Any) -> Constant | None:
-    dtype, rank = _CONSTANTS.get(name, (None, 0))
-    elements = value if isinstance(value, tuple) else (value,)
-    if dtype is None or isinstance(value, tuple) != (rank == 1):
-        return None
-    if not all(map(_ELEMENTS[dtype], elements)):
-        return None
-    data = np.empty(len(elements), numpy_dtype(dtype))
-    data[:] = elements
-    shaped = data if rank else data.reshape(())
-    return Constant(output, TensorType(dtype, shaped.shape), shaped)
 
 
 def sort_nodes(graph: Graph) -> Changed:

@@ -6,11 +6,6 @@ from sonnx.model.graph import Graph, Value
 from sonnx.model.tensor_type import TensorType
 
 
-def closed(kind: TensorType | None) -> bool:
-    """Tell whether nothing of a type is left open."""
-    return kind is not None and (kind.dtype or kind.foreign) is not None and kind.sizes is not None
-
-
 def less(said: TensorType, known: TensorType) -> bool:
     """Tell whether what is written is only less than what is known, not something else."""
     if said.sparse or said.foreign is not None or said.dtype not in (None, known.dtype):

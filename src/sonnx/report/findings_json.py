@@ -49,6 +49,18 @@ def findings_document(findings: Sequence[Finding], **about: Unpack[About]) -> di
     }
 
 
+def several_json(documents: Sequence[dict[str, Any]], unread: Sequence[tuple[str, str]], version: str) -> str:
+    """Write what `findings_document` gives of several models as one text, with why others cannot be read."""
+    failed = [{"file": _sound(file), "error": _text(problem)} for file, problem in unread]
+    whole = {
+        "tool": "sonnx",
+        "version": version,
+        "conforms": not failed and all(document["conforms"] for document in documents),
+        "files": [*documents, *failed],
+    }
+    return json_text(whole, 4)
+
+
 def json_text(document: Any, levels: int) -> str:
     """Write JSON for programs that people can read as well: what lies below `levels` is on one line."""
     return "".join(_written(document, levels, "\n")) + "\n"
@@ -91,6 +103,7 @@ def _finding(finding: Finding, parts: dict[int, dict[str, Any]]) -> dict[str, An
             for shown in finding.values
         ],
         "help": _text(finding.help),
+        "follows": finding.follows,
         "page": site_page(finding.page),
         "more": f"sonnx explain {finding.rule}",
     }

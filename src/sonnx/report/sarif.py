@@ -19,40 +19,66 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 Object = dict[str, Any]
+# The findings of a model and what is said of its file; a file that cannot be read, and why.
+Report = tuple[Sequence[Finding], About]
+Unread = tuple[str, str]
 
 
 def sarif(findings: Sequence[Finding], rules: Sequence[AnyRule], **about: Unpack[About]) -> str:
     """Write `sarif_document` as text; it is pure ASCII, whatever the model's names are."""
-    return json_text(sarif_document(findings, rules, **about), 6)
+    return several_sarif([(findings, about)], rules)
+
+
+def several_sarif(reports: Sequence[Report], rules: Sequence[AnyRule], unread: Sequence[Unread] = ()) -> str:
+    """Write the findings of several models as one text."""
+    return json_text(_log(reports, rules, unread), 6)
 
 
 def sarif_document(findings: Sequence[Finding], rules: Sequence[AnyRule], **about: Unpack[About]) -> Object:
     """Give the findings of one model, with all rules that it was held against."""
-    artifact = _artifact_location(about["file"])
+    return _log([(findings, about)], rules, ())
+
+
+def _log(reports: Sequence[Report], rules: Sequence[AnyRule], unread: Sequence[Unread]) -> Object:
+    """The findings of models, at least one, in one run; hosts take no second run of one tool.
+
+    `unread` names files that hold no model that could be judged, and says why.
+    """
     places = _Places()
     indices = {rule.identifier: index for index, rule in enumerate(rules)}
-    results = [
-        _result(finding, indices, _location(finding, artifact, places), fingerprint)
-        for finding, fingerprint in zip(findings, _fingerprints(findings), strict=True)
-    ]
+    artifacts, results = [], []
+    for index, (findings, about) in enumerate(reports):
+        artifact = {**_artifact_location(about["file"]), "index": index}
+        hashes = {"sha-256": about["sha256"]}
+        roles = ["analysisTarget"]
+        artifacts.append({"location": artifact, "length": about["size"], "roles": roles, "hashes": hashes})
+        results += [
+            _result(finding, indices, _location(finding, artifact, places), fingerprint)
+            for finding, fingerprint in zip(findings, _fingerprints(findings), strict=True)
+        ]
     run = {
-        "tool": {"driver": _driver(rules, about["version"])},
-        "invocations": [
-            {"executionSuccessful": True, "properties": {"complete": about.get("complete", True)}}
-        ],
-        "artifacts": [
-            {
-                "location": artifact,
-                "length": about["size"],
-                "roles": ["analysisTarget"],
-                "hashes": {"sha-256": about["sha256"]},
-            }
-        ],
+        "tool": {"driver": _driver(rules, reports[0][1]["version"])},
+        "invocations": [_invocation(reports, unread)],
+        "artifacts": artifacts,
         "columnKind": "unicodeCodePoints",
         "logicalLocations": places.listed,
         "results": results,
     }
     return {"version": "2.1.0", "$schema": _SCHEMA, "runs": [run]}
+
+
+def _invocation(reports: Sequence[Report], unread: Sequence[Unread]) -> Object:
+    complete = all(about.get("complete", True) for _, about in reports)
+    told = [
+        {
+            "level": "error",
+            "message": _message(printable(cut(problem))),
+            "locations": [{"physicalLocation": {"artifactLocation": _artifact_location(file)}}],
+        }
+        for file, problem in unread
+    ]
+    notifications = {"toolExecutionNotifications": told} if told else {}
+    return {"executionSuccessful": not told, **notifications, "properties": {"complete": complete}}
 
 
 def _driver(rules: Sequence[AnyRule], version: str) -> Object:
@@ -87,6 +113,7 @@ def _result(finding: Finding, indices: dict[str, int], location: Object, fingerp
         "message": _message("\n".join(_lines(finding))),
         "locations": [location],
         "partialFingerprints": {"ruleAndPlace/v1": fingerprint},
+        **({"properties": {"follows": finding.follows}} if finding.follows else {}),
     }
 
 
@@ -114,8 +141,8 @@ def _artifact_location(file: str) -> Object:
     # The standard wants paths through parent folders resolved: links would lead a reader elsewhere.
     if path.is_absolute() or ".." in path.parts:
         absolute = Path(os.path.realpath(path)) if ".." in path.parts else path
-        return {"uri": absolute.as_uri().replace("file:////", "file:///"), "index": 0}
-    return {"uri": quote(os.fsencode(path.as_posix())), "uriBaseId": "%SRCROOT%", "index": 0}
+        return {"uri": absolute.as_uri().replace("file:////", "file:///")}
+    return {"uri": quote(os.fsencode(path.as_posix())), "uriBaseId": "%SRCROOT%"}
 
 
 class _Places:

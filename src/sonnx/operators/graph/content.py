@@ -1,10 +1,11 @@
 """Predicates on what a model holds: operators, versions, functions, data. Each is total."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from math import prod
+from typing import Any
 
 from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Reference, Scope
 from sonnx.model.inline import DEEPEST_CALL, MOST_NODES, flatten, inlined_size, recursive
@@ -32,6 +33,7 @@ RANDOM = frozenset(
 _IN_ITS_PLACE = {
     "BatchNormalization": "fold it into the weights and bias of the Conv before it, as exporters can",
     "Constant": "make it an initializer; `sonnx normalize` does",
+    "Dropout": "take what it passes on from where it comes: for inference it changes nothing",
     "Gemm": "where its operands are the features of one image, write it as a Conv with a 1 by 1 kernel",
     "Identity": "take what it passes on from where it comes",
     "MatMul": "where its operands are the features of one image, write it as a Conv with a 1 by 1 kernel",
@@ -40,7 +42,10 @@ _IN_ITS_PLACE = {
 _NOTHING = (
     f"the profile has only {', '.join(NODE_OPERATORS)}: as long as the model needs it, it cannot conform"
 )
+_UNKNOWN_RULE, _RANDOM_RULE, _SUBGRAPH_RULE = "graph.D6", "graph.D7", "graph.D8"
 _TRAINING = "ai.onnx.preview.training"
+# The version of Dropout from which on it has no `is_test`, and the place of its input `training_mode`.
+_NO_IS_TEST, _TRAINING_MODE = 7, 2
 _LONGEST_TYPE = 200
 
 
@@ -49,8 +54,37 @@ def _subgraphs(node: Node) -> list[str]:
     return [name for name, value in held if isinstance(value, Opaque) and value.kind in ("graph", "graphs")]
 
 
-def _is_random(node: Node) -> bool:
-    return (node.domain == "" and node.operator in RANDOM) or node.domain == _TRAINING
+def _is_random(node: Node, constants: Mapping[str, Any]) -> bool:
+    if node.domain == _TRAINING:
+        return True
+    return node.domain == "" and node.operator in RANDOM and not _passes_on(node, constants)
+
+
+def _passes_on(node: Node, constants: Mapping[str, Any]) -> bool:
+    """Tell whether a node is a Dropout for inference, which hands on what it is given.
+
+    Before version 7 the attribute `is_test` says so, from version 12 on a third input that is absent or
+    false; in between no Dropout drops anything.
+    """
+    if node.operator != "Dropout":
+        return False
+    if node.version is not None and node.version < _NO_IS_TEST:
+        return node.attributes.get("is_test") == 1
+    training = (*node.inputs, "", "", "")[_TRAINING_MODE]
+    known = constants.get(training)
+    return training == "" or (known is not None and known.size == 1 and not known.item())
+
+
+def _constants(graph: Graph, scope: Scope) -> dict[str, Any]:
+    """The elements of a scope's constants that nobody can replace, where a node's meaning hangs on them."""
+    if not any(node.operator == "Dropout" and len(node.inputs) > _TRAINING_MODE for node in scope.nodes):
+        return {}
+    found = dict(graph.data) if scope.location.kind == "model" else {}
+    for node in scope.nodes:
+        value = node.attributes.get("value")
+        if node.operator == "Constant" and isinstance(value, Constant) and value.data is not None:
+            found.update(dict.fromkeys(node.outputs, value.data))
+    return {name: data for name, data in found.items() if name not in scope.inputs}
 
 
 def _nodes(graph: Graph) -> Iterator[tuple[Location, Node]]:
@@ -60,27 +94,35 @@ def _nodes(graph: Graph) -> Iterator[tuple[Location, Node]]:
             yield scope.node_location(index), node
 
 
-def _operators(graph: Graph) -> Iterator[tuple[Location, Node]]:
-    """Every node that calls no function of the model."""
+def outside(graph: Graph) -> Iterator[tuple[Location, Node, str]]:
+    """Every node that is neither an operator of the profile nor a call, and the rule that refuses it."""
     functions = {function.key for function in graph.functions}
-    yield from ((location, node) for location, node in _nodes(graph) if node.function not in functions)
+    for scope in graph.scopes:
+        constants = _constants(graph, scope)
+        for index, node in enumerate(scope.nodes):
+            if node.function in functions:
+                continue
+            if _is_random(node, constants):
+                yield scope.node_location(index), node, _RANDOM_RULE
+            elif _subgraphs(node):
+                yield scope.node_location(index), node, _SUBGRAPH_RULE
+            elif node.overload or node_operator(node, graph.dialect) is None:
+                yield scope.node_location(index), node, _UNKNOWN_RULE
 
 
 def operators_known(graph: Graph) -> Iterator[Fault]:
     """Every node is an operator of the profile or a function of the model."""
-    for location, node in _operators(graph):
-        if _is_random(node) or _subgraphs(node):
-            continue  # these have rules of their own
-        if node.overload == "" and node_operator(node, graph.dialect) is not None:
-            continue
-        name = ".".join(filter(None, (node.domain, node.operator, node.overload)))
-        yield Fault(location, (Shown("operator", name[:LONGEST_TEXT]),), _IN_ITS_PLACE.get(name, _NOTHING))
+    for location, node, rule in outside(graph):
+        if rule == _UNKNOWN_RULE:  # the others have rules of their own
+            name = ".".join(filter(None, (node.domain, node.operator, node.overload)))
+            advice = _IN_ITS_PLACE.get(name, _NOTHING)
+            yield Fault(location, (Shown("operator", name[:LONGEST_TEXT]),), advice)
 
 
 def deterministic(graph: Graph) -> Iterator[Fault]:
     """No node draws random numbers or keeps a state."""
-    for location, node in _operators(graph):
-        if _is_random(node):
+    for location, node, rule in outside(graph):
+        if rule == _RANDOM_RULE:
             values = (Shown("operator", node.operator[:LONGEST_TEXT], "random, or with a state"),)
             yield Fault(location, values, "remove it, for example by exporting the model for inference")
 

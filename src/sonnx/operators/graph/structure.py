@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
-from sonnx.model.graph import Function, Graph, Scope
+from sonnx.model.graph import Function, Graph, Node, Opaque, Scope
 from sonnx.model.location import Location
 from sonnx.model.order import contributing, cycles, given_order, needs
 from sonnx.model.rule import Fault, Shown
@@ -99,13 +100,21 @@ def inputs_defined(graph: Graph) -> Iterator[Fault]:
 def nodes_used(graph: Graph) -> Iterator[Fault]:
     """Every node contributes to an output; a graph without outputs has a rule of its own."""
     for scope in graph.scopes:
-        alive = contributing(scope.nodes, scope.outputs)
+        alive = contributing([*map(_with_captured, scope.nodes)], scope.outputs)
         for index, node in enumerate(scope.nodes if scope.outputs else ()):
             if index not in alive:
                 made = written_elements(node.outputs) or "none"
                 advice = "remove the node (`sonnx normalize` does), or use it"
                 shown = (Shown("outputs", made, "nothing depends on it"),)
                 yield Fault(scope.node_location(index), shown, advice)
+
+
+def _with_captured(node: Node) -> Node:
+    """A node that takes what the graphs inside of it take."""
+    captured = {
+        name for value in node.attributes.values() if isinstance(value, Opaque) for name in value.taken
+    }
+    return replace(node, inputs=(*node.inputs, *sorted(captured))) if captured else node
 
 
 def nodes_sorted(graph: Graph) -> Iterator[Fault]:

@@ -6,7 +6,7 @@ from typing import Any
 from sonnx.model.call import ABSENT, Call, call
 from sonnx.model.rule import Broken, Predicate, Rule, Shown
 from sonnx.operators.onnx.conv.auto_pad import AUTO_PADS, resolve
-from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, axes, channels, group, image_sizes
+from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, axes, channels, group, image_sizes, other_rank
 from sonnx.operators.onnx.conv.rules import ATTRIBUTES, GOOD, PASSING
 from sonnx.operators.shared.predicates import (
     count,
@@ -42,6 +42,8 @@ def _length(name: str, length: int) -> Predicate:
     def predicate(call: Call) -> Broken | None:
         value = _given(call, name)
         listed = elements(value)
+        if other_rank(call) is not None:
+            return None
         if value is ABSENT or (listed is not None and len(value) == length):
             return None
         number = "not a list" if listed is None else count(len(value), "value")

@@ -36,6 +36,18 @@ def _axes(call: Call) -> tuple[Axis, ...] | None:
     return tuple(map(Axis, weights[2:], strides, dilations, pads[:SPATIAL], pads[SPATIAL:]))
 
 
+def other_rank(call: Call) -> int | None:
+    """The rank of X, or where that is open the rank of W, if it is not that of images; else None.
+
+    Then one rule on the rank says all there is to say: nothing is known of how long attributes must be.
+    """
+    for name in ("X", "W"):
+        shape = extents(call, name)
+        if shape is not None:
+            return None if len(shape) == RANK else len(shape)
+    return None
+
+
 def channels(call: Call) -> int | None:
     """The channels of X."""
     X = extents(call, "X", RANK)

@@ -57,6 +57,17 @@ def _rank(name: str, rank: int, meaning: str) -> Predicate:
     return predicate
 
 
+def _kernel_rank(call: Call) -> Broken | None:
+    W = extents(call, "W")
+    # Where X has that rank too, the rule on X says it.
+    if W is not None and extents(call, "X", len(W)) is not None:
+        return None
+    return _KERNEL_RANK(call)
+
+
+_KERNEL_RANK = _rank("W", RANK, "output channels, channels per group, lines, columns")
+
+
 def _channels_agree(call: Call) -> Broken | None:
     number, W, groups = channels(call), sizes(call, "W", RANK), group(call)
     if number is None or W is None or groups is None or number == W[1] * groups:
@@ -192,7 +203,7 @@ OPERAND_RULES = (
         "`W` must have rank 4: output channels, input channels per group, lines, columns.",
         "The kernel has the two spatial axes of the input.",
         True,
-        _rank("W", RANK, "output channels, channels per group, lines, columns"),
+        _kernel_rank,
         failing=_changed(W="float[3,2,3]"),
         passing=PASSING,
         ruling="D-CONV-2",
