@@ -91,7 +91,7 @@ def _meeting(mutant: Mutant, reached: set[str], times: Mapping[str, float]) -> I
     yield list(_within(chosen, times))
 
 
-def _within(names: Sequence[str], times: Mapping[str, float], seconds: float = 240.0) -> Iterator[str]:
+def _within(names: Sequence[str], times: Mapping[str, float], seconds: float = 80.0) -> Iterator[str]:
     """As many of the tests as fit into a time; it is the same for every tier."""
     for name in names:
         seconds -= times[name] + 0.005
