@@ -22,6 +22,8 @@ from sonnx.numeric.arrays import describe
 from sonnx.numeric.measure import lengths_of
 from sonnx.operators import OPERATORS, operator
 
+pytestmark = pytest.mark.measured
+
 ATTRIBUTES: dict[str, Any] = {
     "strides": [1, 1],
     "pads": [0, 0, 0, 0],

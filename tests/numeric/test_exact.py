@@ -72,8 +72,8 @@ def wide() -> Fraction:
 
 
 def wild() -> Fraction:
-    """Denominators without common factors."""
-    return Fraction(GENERATOR.randint(-99, 99), GENERATOR.getrandbits(800) * 2 + 1)
+    """Denominators without common factors; a 0 would have none."""
+    return Fraction(GENERATOR.choice([-1, 1]) * GENERATOR.randint(1, 99), GENERATOR.getrandbits(800) * 2 + 1)
 
 
 DRAWS = [small, lifted_float, integer(10), integer(200), wide, wild]

@@ -5,10 +5,13 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
+import pytest
 
 from sonnx.model.lengths import Lengths, moved, summed
 from sonnx.numeric.measure import lengths_of
 from sonnx.numeric.real import real
+
+pytestmark = pytest.mark.measured
 
 
 def test_lengths_are_those_of_the_elements() -> None:
