@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from tests.check.support import HI, LO
 
-from sonnx.check.constants import held_constant
 from sonnx.check.graphs import check_graph
 from sonnx.model.graph import Constant, Graph, Node, Opaque
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.normalize.graphs import normalize_graph
 from sonnx.operators.graph.examples import OPSETS, graph, node, values
+from sonnx.operators.shared.constants import held_constant
 
 pytestmark = pytest.mark.measured
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from sonnx.check.calls import check_node_call
-from sonnx.check.constants import held_constant
 from sonnx.check.inference import UNTYPED, amended, closed, node_call
 from sonnx.model.graph import Graph, Node
 from sonnx.model.inline import Flat
@@ -16,6 +15,7 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.operators import node_operator
 from sonnx.operators.graph.content import outside
 from sonnx.operators.graph.structure import shown_name
+from sonnx.operators.shared.constants import held_constant
 from sonnx.operators.shared.predicates import alike
 
 _OPEN, _UNWRITTEN = "general.R2", "general.R1"

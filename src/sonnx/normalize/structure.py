@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sonnx.check.constants import held_constant
 from sonnx.check.inference import closed
 from sonnx.model.graph import Graph, Node, Value
 from sonnx.model.inline import Flat, flatten
@@ -15,6 +14,7 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.changes import Change, listed
 from sonnx.normalize.types import less, without_symbols
 from sonnx.operators.graph.structure import shown_name
+from sonnx.operators.shared.constants import held_constant
 
 Changed = tuple[Graph, list[Change]]
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 
 from sonnx.model.rule import Finding
-from sonnx.operators.shared.predicates import count
 from sonnx.report.text import LONGEST_NAME, cut, finding_text, location_text, printable
 
 # The rules that refuse a node for its operator.
@@ -87,7 +86,7 @@ def _rule(group: _Group, width: int) -> Iterator[str]:
     yield head
     number = len(group.findings)
     if number > 1 or group.left is not None:
-        yield f"  {count(number, 'finding')}{_left(number, group.left)}"
+        yield f"  {_count(number, 'finding')}{_left(number, group.left)}"
     yield from rest
     for finding in group.findings[1:_MOST_PLACES]:
         yield f"  --> {_place(finding, width - 6)}"
@@ -95,6 +94,10 @@ def _rule(group: _Group, width: int) -> Iterator[str]:
         yield f"  ... and {number - _MOST_PLACES} more"
     yield from _folded(group.following, width)
     yield more
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _left(number: int, left: int | None) -> str:
@@ -145,7 +148,7 @@ def _operators(
     usual, times = Counter(helps.values()).most_common(1)[0]
     usual = usual if times > 1 else ""
     shown = number.most_common(_MOST_OPERATORS)
-    total = f"{len(refused)} of {count(nodes, 'node')}" if nodes else count(len(refused), "node")
+    total = f"{len(refused)} of {_count(nodes, 'node')}"
     yield f"error[{', '.join(rules)}]: {total} {'is' if len(refused) == 1 else 'are'} outside the profile"
     head = ["operator", "nodes", *(["left by normalize"] if left is not None else []), "what to do"]
     rows = [
@@ -160,7 +163,7 @@ def _operators(
     yield from _columns([head, *rows], width)
     if len(number) > len(shown):
         others = sum(number.values()) - sum(times for _, times in shown)
-        yield f"  ... and {count(others, 'node')} of {count(len(number) - len(shown), 'other operator')}"
+        yield f"  ... and {_count(others, 'node')} of {_count(len(number) - len(shown), 'other operator')}"
     yield from _folded(following, width)
     if usual:
         whose = "" if times == len(helps) else " with the others"
