@@ -51,7 +51,7 @@ def draw(report: dict[str, Any]) -> Any:
     try:
         matplotlib = importlib.import_module("matplotlib")
     except ImportError as error:
-        raise MissingPackageError("no plot: matplotlib is missing (pip install 'sonnx[bench]')") from error
+        raise MissingPackageError("no plot: matplotlib is missing (pip install matplotlib)") from error
     matplotlib.use("agg")
     pyplot = importlib.import_module("matplotlib.pyplot")
     rows = [row for row in report["rows"] if row.get("ratio") is not None]

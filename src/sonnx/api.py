@@ -94,7 +94,7 @@ class Graph(model.Graph):
         In the domain "ieee" every bit is specified, given the mode of accumulation; in "real" floats are
         lifted exactly and nothing is rounded. `watch` is called after every node with a Step. The engine
         "native" gives the same bits with compiled kernels on `threads` threads; "xla" compiles the model with
-        the real XLA instead (`sonnx[xla]`), which rounds sums in its own ways.
+        the real XLA instead (with jax installed), which rounds sums in its own ways.
 
         Raises RuleError where the model does not conform, InputError where an array is not what the model
         takes, MemoryLimitError where the tensors would take more than `memory` bytes; CompilerError where a

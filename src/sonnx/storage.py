@@ -45,6 +45,8 @@ def kept_folder(name: str, what: str) -> Path:
 
     `what` says what is to be kept there, for the message of an UnfitError; also raises OSError.
     """
+    if not hasattr(os, "geteuid"):
+        raise UnfitError(f"this system does not tell whose a file is, so {what} are not kept")
     folder = cache_folder()
     if folder is None:
         raise UnfitError(f"there is no home folder; SONNX_CACHE_DIR may name a folder for {what}")

@@ -194,7 +194,7 @@ def test_a_cluster_without_workers_is_refused() -> None:
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(UnavailableError, match=r'pip install "sonnx\[dask\]"'):
+    with pytest.raises(UnavailableError, match=r'pip install "distributed>=2024.1"'):
         over_dask("tcp://127.0.0.1:1")
 
 

@@ -41,6 +41,15 @@ def test_what_is_kept_is_found_again_and_marked() -> None:
     assert kept(key_of("identity", {"a": "other"})) is None
 
 
+def test_nothing_is_kept_where_the_system_does_not_tell_owners(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "geteuid")  # as on Windows
+    keep(KEY, [GOOD])
+    assert kept(KEY) is None
+    assert not folder.parent.exists()
+
+
 def test_a_key_hangs_on_everything() -> None:
     others = [("other", {"a": "text"}), ("identity", {"b": "text"}), ("identity", {"a": "text", "b": ""})]
     assert len({KEY, *(key_of(*other) for other in others)}) == 4

@@ -492,7 +492,7 @@ def vectors(**options: Any) -> None:
     "--engine",
     type=click.Choice(["native", "reference", "xla"]),
     help="Compiled kernels (the default, wherever they can), the definitions themselves, with the same bits, "
-    "or the real XLA (needs the extra `xla`), whose sums differ.",
+    "or the real XLA (needs jax), whose sums differ.",
 )
 @click.option(
     "--threads",

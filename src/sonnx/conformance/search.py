@@ -19,7 +19,7 @@ from sonnx.operators.shared.draws import Drawn
 from sonnx.operators.shared.trials import Trial
 from sonnx.processes import signals_heard_by
 
-_PACKAGE = "sonnx[conformance]"
+_PACKAGE = "hypothesis>=6.100"
 # Trials that may be drawn to make something simple, and asked about a crash: each of these costs a process.
 _TRIES = 80
 _TRIES_OF_A_CRASH = 12

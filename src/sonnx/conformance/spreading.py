@@ -143,7 +143,7 @@ def over_dask(address: str) -> Spread:
     Work of a worker that is lost is done by another one. Raises UnavailableError where Dask is not installed,
     SpreadError where there is no such cluster, or nobody in it for a while.
     """
-    distributed = needed("distributed", "sonnx[dask]")
+    distributed = needed("distributed", "distributed>=2024.1")
 
     def run(function: Callable[..., Any], arguments: _Arguments, ordered: bool) -> Iterator[tuple[int, Any]]:
         with _client(distributed, address) as client:

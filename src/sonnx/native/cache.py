@@ -104,7 +104,7 @@ def _required_compiler() -> Compiler:
     compiler = find_compiler()
     if compiler is None:
         raise CompilerError(
-            "there is no C compiler: install one (cc, gcc, clang, or pip install 'sonnx[zig]') or name it in "
+            "there is no C compiler: install one (cc, gcc, clang, or pip install ziglang) or name it in "
             f"SONNX_CC; {ADVICE}"
         )
     return compiler

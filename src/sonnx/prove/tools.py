@@ -27,7 +27,7 @@ _ASKING: dict[ToolName, tuple[str, str, str]] = {
 _SECONDS = 30.0
 INSTALL = (
     "on Debian or Ubuntu run: apt-get install --no-install-recommends why3 frama-c-base z3 cvc4; "
-    "then, for a newer z3: pip install z3-solver (or pip install 'sonnx[prove]')"
+    "then, for a newer z3: pip install z3-solver"
 )
 
 

@@ -1,6 +1,6 @@
 """The real XLA as an engine: a graph compiled for this machine's processor and executed.
 
-It needs the extra `sonnx[xla]`; nothing here imports jax before a graph is executed.
+It needs jax, which brings XLA; nothing here imports it before a graph is executed.
 """
 
 from collections import OrderedDict
@@ -55,7 +55,7 @@ def execute(graph: Graph, inputs: Mapping[str, Any]) -> dict[str, Array]:
 
 def _jax() -> Any:
     try:
-        import jax  # noqa: PLC0415  an extra, and slow to import
+        import jax  # noqa: PLC0415  not everybody has it, and it is slow to import
         import jax.extend.backend  # noqa: PLC0415  (same)
     except ImportError as error:
         if getattr(error, "name", None) != "jax":  # it is there, and something that it needs is not

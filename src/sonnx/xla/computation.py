@@ -96,7 +96,7 @@ class Computation:
 
         The engine "reference" applies the definitions: every bit is specified, or nothing is rounded where
         the domain is "real"; "native", which has no kernels for XLA operations, does so too. The engine
-        "xla" compiles the computation with the real XLA (`sonnx[xla]`), whose sums are taken in an order of
+        "xla" compiles the computation with the real XLA (of jax), whose sums are taken in an order of
         its own and which flushes subnormal numbers; the other arguments are not for it. Raises InputError
         where an array is not what a parameter takes.
         """
