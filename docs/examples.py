@@ -14,6 +14,8 @@ from docs.markup import DocsError
 from sonnx.cli import main
 
 _PYTHON, _SHELL = "python", "sh"
+# What stands between the columns of tables for terminals.
+_COLUMNS = "\u2502"
 
 
 @dataclass
@@ -49,7 +51,9 @@ class Examples:
             raise DocsError("the example prints the end of a block of code")
         # Tables for terminals are padded with blanks at their right.
         lines = "\n".join(line.rstrip() for line in printed.rstrip().split("\n"))
-        return f"``` {{ .{languages[0] if languages else 'text'} .output }}\n{lines}\n```"
+        # The columns of a table must stay under each other; any other line may wrap.
+        kind = " .columns" if _COLUMNS in lines else ""
+        return f"``` {{ .{languages[0] if languages else 'text'} .output{kind} }}\n{lines}\n```"
 
 
 def _run_python(code: str, names: dict[str, Any]) -> str:

@@ -27,6 +27,10 @@ _OPERATORS = {
     "\u230a": "prefix",  # left floor
     "\u230b": "postfix",
 }
+# Pairs that the style sheet draws around what they enclose: few fonts for text have brackets that grow.
+_GROWING = {"\u2308\u2309": "ceiling", "\u230a\u230b": "floor", "()": "round"}
+# Higher than a line; round brackets around anything lower are those of the font.
+_TALL = frozenset({"mfrac", "mtable", "munder", "mover", "munderover"})
 
 
 def formula(latex: str, *, display: bool = False) -> str:
@@ -39,6 +43,7 @@ def formula(latex: str, *, display: bool = False) -> str:
     for node in root.iter():
         _improve(node)
         _own_brace(node)
+        _own_brackets(node)
     root.set("alttext", source)
     kind = "formula display" if display else "formula"
     return f'<span class="{kind}">{_markup(root)}</span>'
@@ -91,6 +96,19 @@ def _own_brace(node: Element) -> None:
     ):
         node[1].set("class", "cases")
         node.remove(node[0])
+
+
+def _own_brackets(node: Element) -> None:
+    """Leave brackets that should grow to the style sheet, for the same reason; they stay as text."""
+    ends = (node[0], node[-1]) if len(node) > 2 else ()
+    if not ends or any(end.get("stretchy") != "true" for end in ends):
+        return
+    kind = _GROWING.get("".join(end.text or "" for end in ends))
+    if kind is None or (kind == "round" and not any(inner.tag in _TALL for inner in node.iter())):
+        return
+    node.set("class", kind)
+    for end in ends:
+        end.attrib.update({"class": "drawn", "stretchy": "false"})
 
 
 def _markup(node: Element) -> str:

@@ -1,5 +1,6 @@
 """Examples on pages are run: what stands under them is what they print, and what cannot be run is refused."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,9 @@ from docs.markup import DocsError
 from docs.pages import Expanded, Links, expand
 
 import sonnx
+
+# What fits beside both menus in a window of 1280 pixels.
+PAGE_COLUMNS = 86
 
 
 def shown(language: str, code: str, argument: str = "") -> str:
@@ -23,6 +27,21 @@ def page(text: str) -> Expanded:
 def test_a_command_shows_what_it_prints() -> None:
     printed = shown("sh", "sonnx --version")
     assert printed == f"``` {{ .text .output }}\nsonnx {sonnx.__version__}\n```"
+
+
+def test_the_columns_of_a_table_stay_under_each_other_and_other_lines_may_wrap() -> None:
+    assert shown("sh", "sonnx rules Clip").startswith("``` { .text .output .columns }\n")
+    assert ".columns" not in shown("sh", "sonnx explain clip.min.C1")
+
+
+def test_no_comment_beside_code_runs_out_of_the_page() -> None:
+    root = Path(__file__).parents[2]
+    complaints = []
+    for path in [*root.glob("docs/*.md"), *root.glob("src/**/page.md")]:
+        blocks = re.split(r"^```", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1::2]
+        lines = [line for block in blocks for line in block.splitlines()]
+        complaints += [f"{path.name}: {line}" for line in lines if "# " in line and len(line) > PAGE_COLUMNS]
+    assert not complaints, "\n".join(complaints)
 
 
 def test_a_command_that_prints_to_the_standard_error_shows_it_too() -> None:

@@ -1,8 +1,12 @@
 """Formulas become MathML or are refused; none is passed on half converted."""
 
+from pathlib import Path
+
 import pytest
 from docs.formulas import formula
 from docs.markup import DocsError
+
+STYLE = (Path(__file__).parents[2] / "docs" / "assets" / "site.css").read_text(encoding="utf-8")
 
 
 def test_a_formula_keeps_its_latex_as_alternative_text() -> None:
@@ -36,6 +40,21 @@ def test_a_brace_before_a_matrix_that_is_no_case_distinction_stays() -> None:
 
 def test_ceilings_and_floors_are_operators() -> None:
     assert formula(r"\lceil n / s \rceil").count("<mo form=") == 2
+
+
+def test_brackets_around_something_tall_are_drawn_by_the_style_sheet_and_stay_as_text() -> None:
+    for latex, kind, marks in (
+        (r"\left\lfloor \frac{N}{s} \right\rfloor", "floor", "\u230a\u230b"),
+        (r"\left\lceil \frac{N}{s} \right\rceil", "ceiling", "\u2308\u2309"),
+        (r"\left( \frac{N}{s} \right)", "round", "()"),
+    ):
+        text = formula(f"{latex} + 1")
+        assert f'<mrow class="{kind}"><mo stretchy="false" fence="true"' in text, latex
+        assert [text.count(f'class="drawn">{mark}</mo>') for mark in marks] == [1, 1], latex
+        assert f".{kind}" in STYLE, latex
+    assert "drawn" not in formula(r"\left( (1 + u)^n - 1 \right)")
+    assert "drawn" not in formula(r"\left[ \frac{N}{s} \right]")
+    assert "drawn" not in formula(r"\left\lfloor \frac{N}{s} \right)")
 
 
 @pytest.mark.parametrize(
