@@ -28,12 +28,14 @@ from docs.matrix import (
     subject_of,
     tools_table,
 )
+from docs.origins import clauses_tables, documents_table, own_table
 from docs.overview import changelog_page, operators_table, rule_links, rules_table, rulings_page
 from docs.pages import Block, Expanded, Links, expand, require
 from docs.reference import reference_links, reference_page
 from docs.render import cases_page, example_anchor, examples, figure, rules, signature, types
 from docs.verdicts import verdicts
 from sonnx.drawing.figure import Figure
+from sonnx.sources import sources
 
 ROOT = Path(__file__).parent.parent
 
@@ -42,6 +44,7 @@ _FIGURE_NAME = re.compile(r"[a-z0-9-]+")
 _LISTS: Mapping[str, Sequence[str]] = {
     "index.md": ("operators",),
     "rules.md": ("rules",),
+    "sources.md": ("documents", "clauses", "own"),
     "trust.md": ("assumptions", "driver", "matrix", "standing", "tools"),
 }
 
@@ -217,6 +220,9 @@ def _page_blocks(inputs: Inputs, pages: MutableMapping[str, str]) -> Mapping[str
     return {
         "operators": _plain(lambda: operators_table(listed)),
         "rules": _plain(lambda: rules_table(listed)),
+        "documents": _plain(lambda: documents_table(sources())),
+        "clauses": _plain(lambda: clauses_tables(sources(), listed)),
+        "own": _plain(lambda: own_table(sources(), listed)),
         "assumptions": _plain(assumptions_table),
         "driver": _plain(driver_table),
         "matrix": _plain(lambda: matrix(listed, inputs.evidence)),

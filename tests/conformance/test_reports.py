@@ -42,6 +42,7 @@ from sonnx.conformance.result import CaseVerdict, Cell, Departure, Report, Stop
 from sonnx.conformance.runtimes.packing import Packed, unpack
 from sonnx.model.dtype import DType
 from sonnx.operators.shared.special_values import special_vector
+from sonnx.sources import reference
 
 WIDTH = 110
 CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -245,6 +246,7 @@ def test_the_same_report_gives_the_same_texts() -> None:
     later = report_json(replace(other, seconds=99.0))
     assert re.sub(r'"seconds": [\d.]+', "", later) == re.sub(r'"seconds": [\d.]+', "", report_json(one))
     assert "date" not in report_document(one)
+    assert report_document(one)["specification"] == reference()
     assert report_document(one, date="2025-11-16")["date"] == "2025-11-16"
 
 

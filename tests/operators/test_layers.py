@@ -25,17 +25,19 @@ ALLOWED: Mapping[str, set[str]] = {
     "plan": {"model", "numeric", "operators", "plan"},
     # What is kept between runs is files alone, what is run is programs.
     "storage": set(),
+    # Where the specification comes from is data that knows nobody.
+    "sources": set(),
     "processes": set(),
     "native": {"model", "numeric", "operators", "plan", "report", "processes", "storage", "native"},
     "emit": {"model", "numeric", "operators", "plan", "report", "emit"},
     # Whoever judges runtimes asks the definitions, and our engines as runtimes among others.
     "conformance": {
         *("__init__", "__version__", "api", "conformance", "engines", "evaluate", "load", "model", "numeric"),
-        *("operators", "processes", "report"),
+        *("operators", "processes", "report", "sources"),
     },
     # Provers judge texts: theories beside the operators, C that was emitted. They know no engine.
-    "prove": {"report", "processes", "storage", "prove"},
-    "report": {"model", "report"},
+    "prove": {"report", "processes", "sources", "storage", "prove"},
+    "report": {"model", "report", "sources"},
     "load": {"model", "numeric", "load"},
     "normalize": {"model", "numeric", "operators", "check", "normalize"},
 }

@@ -3,6 +3,7 @@ import xml.etree.ElementTree as ET
 
 from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text, verdict
 from sonnx.prove.result import Attempt, Goal, Proofs
+from sonnx.sources import reference
 
 PROVED = Goal("onnx/clip", "Clip", "a", "proved", "cvc4nofp", 0.25, law="a", place="onnx/clip/theory.mlw:3")
 SMOKE = Goal("onnx/clip", "Clip", "false does not follow", "unknown", kind="smoke", seconds=1.0)
@@ -54,6 +55,7 @@ def test_the_verdict_says_what_was_kept_what_failed_and_when_there_was_nothing()
 def test_the_json_has_every_goal_and_the_verdict() -> None:
     document = json.loads(proofs_json(Proofs((PROVED, SMOKE, LATE), TOOLS, 5.0, ("x",)), "1.2"))
     assert (document["tool"], document["version"], document["proved"]) == ("sonnx", "1.2", False)
+    assert document["specification"] == reference()
     assert document["counts"] == {"laws": 2, "goals": 2, "proved": 1, "smoke": 1, "bad": 1}
     assert document["tools"] == [{"name": "why3", "version": "1.5.1"}, {"name": "z3", "version": "4.8.12"}]
     assert document["assumptions"] == ["x"]

@@ -13,6 +13,7 @@ from sonnx.model.location import Location
 from sonnx.model.rule import Finding, GraphRule, Shown
 from sonnx.operators import GRAPH_RULES, rules
 from sonnx.report.findings_json import findings_document, findings_json
+from sonnx.sources import reference
 
 SHA = "0f" * 32
 CALL = Location("node", "block", 4, "Limit", "net.onnx")
@@ -42,6 +43,7 @@ def test_a_finding_is_written_with_all_its_parts() -> None:
     assert document([FOUND]) == {
         "tool": "sonnx",
         "version": "1.2.3",
+        "specification": reference(),
         "file": "net.onnx",
         "size": 17,
         "sha256": SHA,

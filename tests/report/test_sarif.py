@@ -26,6 +26,7 @@ from sonnx.model.location import Kind, Location
 from sonnx.model.rule import AnyRule, Finding, GraphRule, Shown
 from sonnx.operators import operator, rules
 from sonnx.report.sarif import sarif, sarif_document
+from sonnx.sources import reference
 
 IDENTIFIER = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json"
 SHA = "0f" * 32
@@ -394,6 +395,7 @@ def test_a_version_counts_as_semantic_only_where_it_is(version: str, semantic: b
     found = sarif_document([], (), file="net.onnx", sha256=SHA, size=17, version=version)
     driver = found["runs"][0]["tool"]["driver"]
     assert driver["version"] == version
+    assert driver["properties"]["specification"] == reference()
     assert driver.get("semanticVersion") == (version if semantic else None)
 
 

@@ -7,6 +7,7 @@ from sonnx.prove.result import Goal, Proofs, laws
 from sonnx.report.findings_json import json_text
 from sonnx.report.text import LONGEST_NAME, cut, printable
 from sonnx.report.xml import xml_attribute, xml_text
+from sonnx.sources import reference
 
 _HEADS = ("subject", "laws", "goals", "proved", "consistent", "seconds", "provers")
 # Of a project every file is named; the digests of all theories are in the JSON.
@@ -108,6 +109,7 @@ def proofs_document(proofs: Proofs, version: str) -> dict[str, Any]:
     return {
         "tool": "sonnx",
         "version": version,
+        "specification": reference(),
         "proved": proofs.good,
         "counts": {
             "laws": laws(goals),

@@ -8,6 +8,7 @@ from typing import Any, NotRequired, TypedDict, Unpack
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding
 from sonnx.report.text import LONGEST_NAME, cut, location_text, printable, site_page
+from sonnx.sources import reference
 
 
 class About(TypedDict):
@@ -39,6 +40,7 @@ def findings_document(findings: Sequence[Finding], **about: Unpack[About]) -> di
     return {
         "tool": "sonnx",
         "version": about["version"],
+        "specification": reference(),
         "file": _sound(about["file"]),
         "size": about["size"],
         "sha256": about["sha256"],

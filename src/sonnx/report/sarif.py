@@ -14,6 +14,7 @@ from sonnx.model.location import Location
 from sonnx.model.rule import AnyRule, Finding
 from sonnx.report.findings_json import About, json_text
 from sonnx.report.text import LONGEST_NAME, cut, printable, site_page
+from sonnx.sources import reference
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
@@ -83,7 +84,13 @@ def _invocation(reports: Sequence[Report], unread: Sequence[Unread]) -> Object:
 
 def _driver(rules: Sequence[AnyRule], version: str) -> Object:
     semantic = {"semanticVersion": version} if _SEMANTIC.fullmatch(version) else {}
-    return {"name": "sonnx", "version": version, **semantic, "rules": [_descriptor(rule) for rule in rules]}
+    return {
+        "name": "sonnx",
+        "version": version,
+        **semantic,
+        "properties": {"specification": reference()},
+        "rules": [_descriptor(rule) for rule in rules],
+    }
 
 
 def _descriptor(rule: AnyRule) -> Object:

@@ -581,7 +581,10 @@ function follow() {
 function foot() {
   const rate = report.seconds ? `, ${number(Math.round(report.cases / report.seconds))} a second` : "";
   place("foot", make("p", {}, `${counted(report.cases, "case")}, ${report.seconds.toFixed(1)} s${rate}. `
-    + "Every example is compared bit by bit with the specification; this page needs no network."));
+    + "Every example is compared bit by bit with the specification; this page needs no network."),
+    make("details", {}, make("summary", {}, "The documents behind the specification"),
+      make("ul", { class: "sources" }, report.specification.documents.map((one) =>
+        make("li", {}, `${one.title}, sha256 `, code(one.sha256))))));
 }
 
 head();

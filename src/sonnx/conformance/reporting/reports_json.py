@@ -32,6 +32,7 @@ from sonnx.conformance.result import (
 from sonnx.conformance.subjects import SUBJECTS
 from sonnx.operators.shared.trials import Trial
 from sonnx.report.findings_json import json_text
+from sonnx.sources import reference
 
 FORMAT = "sonnx-conformance-report"
 # Counted up when a reader of the old form would misread the new one.
@@ -62,6 +63,7 @@ def report_document(report: Report, *, date: str = "") -> dict[str, Any]:
         "format_version": FORMAT_VERSION,
         "tool": "sonnx",
         "version": report.sonnx,
+        "specification": reference(),
         **({"date": one_line(date)} if date else {}),
         "runtime": {
             "name": one_line(report.runtime),
