@@ -35,6 +35,7 @@ from docs.reference import reference_links, reference_page
 from docs.render import cases_page, example_anchor, examples, figure, rules, signature, types
 from docs.verdicts import verdicts
 from sonnx.drawing.figure import Figure
+from sonnx.sources import Sources as Origins
 from sonnx.sources import sources
 
 ROOT = Path(__file__).parent.parent
@@ -53,13 +54,15 @@ _LISTS: Mapping[str, Sequence[str]] = {
 class Inputs:
     """All that the site is made of: folders, hand-written pages by name, and the list of changes.
 
-    `changelog` is None where the file is missing. `evidence` is what the matrix on trust is counted from.
+    `changelog` is None where the file is missing. `evidence` is what the matrix on trust is counted from,
+    `origins` where rules and rulings come from.
     """
 
     folders: tuple[Folder, ...]
     pages: Mapping[str, str]
     changelog: str | None
     evidence: Evidence = field(default_factory=read_evidence)
+    origins: Origins = field(default_factory=sources)
 
 
 @dataclass(frozen=True)
@@ -220,9 +223,9 @@ def _page_blocks(inputs: Inputs, pages: MutableMapping[str, str]) -> Mapping[str
     return {
         "operators": _plain(lambda: operators_table(listed)),
         "rules": _plain(lambda: rules_table(listed)),
-        "documents": _plain(lambda: documents_table(sources())),
-        "clauses": _plain(lambda: clauses_tables(sources(), listed)),
-        "own": _plain(lambda: own_table(sources(), listed)),
+        "documents": _plain(lambda: documents_table(inputs.origins)),
+        "clauses": _plain(lambda: clauses_tables(inputs.origins, listed)),
+        "own": _plain(lambda: own_table(inputs.origins, listed)),
         "assumptions": _plain(assumptions_table),
         "driver": _plain(driver_table),
         "matrix": _plain(lambda: matrix(listed, inputs.evidence)),

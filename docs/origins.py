@@ -25,7 +25,10 @@ def documents_table(sources: Sources) -> str:
 
 
 def clauses_tables(sources: Sources, folders: Sequence[Folder]) -> str:
-    """Show every document clause by clause; raises DocsError for a rule or ruling without a place, or of no use."""
+    """Show every document clause by clause.
+
+    Raises DocsError for a rule or ruling that has no place, and for a place of one that is not there.
+    """
     complaints = misplaced(sources, folders)
     if complaints:
         raise DocsError("; ".join(complaints))
@@ -67,6 +70,7 @@ def misplaced(sources: Sources, folders: Sequence[Folder]) -> list[str]:
     rules = {rule.identifier for folder in folders for rule in folder.rules}
     rulings = {name for folder in folders for name in rulings_in(folder.page or "")}
     rulings |= {name for folder in folders for rule in folder.rules for name in rulings_in(rule.ruling)}
+    rulings |= {name for folder in folders for case in folder.cases for name in case.rulings}
     complaints = {
         "no source is named for": (rules - sources.rules) | (rulings - sources.rulings),
         "a source is named, and there is no": (sources.rules - rules) | (sources.rulings - rulings),

@@ -1,6 +1,7 @@
 """A small site, complete and in order, for tests to break in one place each."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,10 @@ os.environ["NO_MKDOCS_2_WARNING"] = "1"
 
 from docs.build import Inputs, Places
 from docs.folders import Folder, folders
+from docs.markup import rulings_in
 from docs.matrix import Evidence, read_evidence
+
+from sonnx.sources import Own, Sources
 
 GENERAL = "# General rules\n\nNothing is silent (D-ALL-2, D-ALL-3, D-ALL-4).\n\n{{ rules }}\n"
 CLIP = """# Clip
@@ -69,6 +73,9 @@ print(6 * 7)
     "speed.md": "# Speed\n",
     "xla.md": "# XLA\n",
     "rules.md": "# All rules\n\n{{ rules }}\n",
+    "sources.md": "# Sources\n\n{{ documents }}\n\n{{ clauses }}\n\n{{ own }}\n",
+    "platforms.md": "# Platforms\n",
+    "glossary.md": "# Words\n",
 }
 
 
@@ -93,14 +100,24 @@ def small(evidence: Evidence) -> Inputs:
         replace(found["general"], page=GENERAL),
         replace(found["clip"], page=CLIP),
     )
-    return Inputs(pages, PAGES, "# Changes\n\n- see [the license](LICENSE)\n", evidence)
+    return Inputs(pages, PAGES, "# Changes\n\n- see [the license](LICENSE)\n", evidence, placed(pages))
+
+
+def placed(pages: Sequence[Folder]) -> Sources:
+    """A place for every rule and ruling of these folders."""
+    rules = tuple(rule.identifier for folder in pages for rule in folder.rules)
+    texts = [folder.page or "" for folder in pages] + [
+        rule.ruling for folder in pages for rule in folder.rules
+    ]
+    return Sources((), (Own("all of it", "a test", rules, rulings_in(" ".join(texts))),))
 
 
 @pytest.fixture
 def with_graphs(small: Inputs) -> Inputs:
     """The same, and the rules on graphs."""
     graph = replace(folders()[0], page=GRAPH)
-    return replace(small, folders=(graph, *small.folders))
+    pages = (graph, *small.folders)
+    return replace(small, folders=pages, origins=placed(pages))
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
 """Hand-written pages: what placeholders, formulas and identifiers become, and which are refused."""
 
+import re
+from pathlib import Path
+
 import pytest
 from docs.markup import DocsError
 from docs.pages import Expanded, Links, expand, require
@@ -112,3 +115,11 @@ def test_a_required_placeholder_stands_exactly_once(text: str, times: int) -> No
         f"p.md: needs {{{{ thing }}}} once, has it {times} times"
     ]
     assert not list(require(filled("{{ thing }}"), "p.md", ["thing"]))
+
+
+def test_the_words_of_the_project_are_explained_in_order_and_once() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
+    words = re.findall(r"^\| ([a-zA-Z, ]+) \|", text, re.MULTILINE)[1:]
+    asked = {"moved", "held", "drawn", "trial", "clause", "ruling", "rule", "finding", "vector", "witness"}
+    assert asked <= set(words)
+    assert words == sorted(set(words))

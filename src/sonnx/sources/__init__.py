@@ -13,7 +13,10 @@ PAGE = "sources.html"
 
 @dataclass(frozen=True)
 class Clause:
-    """One demand of a document under its own label, and what carries it; `deviates` says what differs, and why."""
+    """One demand of a document under its own label, and what carries it.
+
+    `deviates` says what is different here, and why; it is empty where nothing is.
+    """
 
     label: str
     says: str
