@@ -75,7 +75,7 @@ def test_what_supports_nothing_ends_with_2() -> None:
             "no operator Clap, Conf",
         ),
         (("reference", "--operator", "Clap", "--type", "floot"), "no type floot"),
-        (("reference", "--operator", "xla.Clmap", "--type", "f23"), "; did you mean xla.clamp, float?"),
+        (("reference", "--operator", "xla.Clmap", "--type", "f23"), "; did you mean xla.Clamp, float?"),
         (("reference", "--operator", "Conv", "--type", "bool"), "none of these operators takes bool"),
         (("onnxruntime", "--option", "level"), "--option: 'level' is not of the form NAME=VALUE"),
         (("onnxruntime", "--option", "a=1", "--option", "a=2"), "--option: the option a is given twice"),
@@ -326,7 +326,7 @@ def _all_gone(processes: list[int]) -> None:
 def test_a_terminal_sees_what_is_judged_and_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     made = Console(file=stream, force_terminal=True, width=150)
-    monkeypatch.setattr("sonnx.cli.progress.Console", lambda **_: made)
+    monkeypatch.setattr("sonnx.cli.progress.watched_console", lambda: made)
     assert called("reference", *QUICK).exit_code == 0
     shown = stream.getvalue()
     assert "judging xla.collapse int8" in shown

@@ -117,6 +117,6 @@ def test_a_list_of_patterns_is_a_file_with_reasons(tmp_path: Path) -> None:
 
 
 def test_an_unknown_operator_is_named() -> None:
-    with pytest.raises(ValueError, match=r"no operator Clap; there are clip, .*no type floot") as found:
+    with pytest.raises(ValueError, match=r"no operator Clap; there are Clip, .*no type floot") as found:
         parameters(["Clap"], ["floot"])
-    assert str(found.value).endswith("; did you mean clip, float?")
+    assert str(found.value).endswith("; did you mean Clip, float?")

@@ -63,7 +63,7 @@ def test_processes_are_begun_where_they_are_worth_it(jobs: int | None, work: int
 @pytest.mark.parametrize(
     ("operators", "types", "said"),
     [
-        (("nope", "clip", "nor"), (), "error: no operator nope, nor; there are clip, conv,"),
+        (("nope", "clip", "nor"), (), "error: no operator nope, nor; there are Clip, Conv,"),
         (("nope",), ("f3", "f4"), "; no type f3, f4; there are float16, float,"),
         (("conv",), ("int8",), "error: none of these operators takes int8"),
         (("\x1b[31m",), (), "error: no operator \\x1b[31m;"),
@@ -99,7 +99,7 @@ def test_places_where_nothing_can_go_are_refused(tmp_path: Path, capsys: pytest.
 def test_a_terminal_sees_a_bar_with_rate_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     made = Console(file=stream, force_terminal=True, width=120)
-    monkeypatch.setattr("sonnx.cli.progress.Console", lambda **_: made)
+    monkeypatch.setattr("sonnx.cli.progress.watched_console", lambda: made)
     assert asked(tmp_path / "v", "expand", types=("int8", "uint8")) == 0
     shown = stream.getvalue()
     number = len(cases(tmp_path / "v"))

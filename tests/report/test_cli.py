@@ -1,18 +1,21 @@
 """The command line, as a person uses it."""
 
+import json
 import re
 import subprocess
 import sys
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 from tests.loops import for_each
 
 from sonnx.cli import main
 from sonnx.model.rule import AnyRule, GraphRule
-from sonnx.operators import rules
+from sonnx.operators import OPERATORS, rules
 from sonnx.report.text import call_text
+from sonnx.sources import reference
 
 
 def run(*arguments: str) -> Result:
@@ -49,6 +52,63 @@ def test_the_tour_shows_that_separate_and_fused_differ() -> None:
 def test_rules_lists_every_rule() -> None:
     output = run("rules").output
     assert all(rule.identifier in output for rule in rules())
+
+
+def test_rules_for_programs_are_all_that_is_known_of_each() -> None:
+    document = json.loads(run("rules", "--format", "json").output)
+    assert document["specification"] == reference()
+    assert [entry["rule"] for entry in document["rules"]] == [rule.identifier for rule in rules()]
+    entries = {entry["rule"]: entry for entry in document["rules"]}
+    assert entries["clip.min.C1"] == {
+        "rule": "clip.min.C1",
+        "statement": "`min` must have the element type of `input`.",
+        "reason": "A comparison between types would need a conversion, and conversions may round.",
+        "restricts_onnx": False,
+        "rulings": ["D-CLIP-4"],
+        "also": ["clip.input.C2"],
+        "page": "operators/clip.html#clip-min-c1",
+    }
+    assert entries["general.R3"]["rulings"] == ["D-ALL-2", "D-ALL-3"]
+    assert entries["xla.clamp.min.D1"]["restricts_onnx"] is None
+    (one,) = json.loads(run("rules", "--format", "json", "general").output)["rules"][3:4]
+    assert one["rule"] == "general.R4"
+    assert run("rules", "nothing", "--format", "json").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["rules"], {"Clip", "xla.Clamp", "general", "graph", "xla"}),
+        (["rules", "xla.conv"], {"xla.Conv", "xla.ConvWithGeneralPadding", "xla.ConvertElementType"}),
+        (["explain", "conv.pads."], {"conv.pads.C1", "conv.pads.C2", "conv.pads.C3"}),
+        (["explain", "d-graph"], {"D-GRAPH-1", "D-GRAPH-2", "D-GRAPH-3", "D-GRAPH-4"}),
+        (["conformance", "r"], {"reference", "reference-evaluator"}),
+        (["conformance", "jax", "--operator", "w"], {"Where"}),
+        (["vectors", "--type", "bf"], {"bfloat16"}),
+        (["prove", "--operators", "cl"], {"Clip"}),
+        (["prove", "net"], {"net"}),
+    ],
+)
+def test_shells_complete_names(typed: list[str], offered: set[str]) -> None:
+    """The last word is not yet finished; a list of one command alone offers everything."""
+    before, last = (typed[:-1], typed[-1]) if len(typed) > 1 else (typed, "")
+    items = ShellComplete(main, {}, "sonnx", "_SONNX_COMPLETE").get_completions(before, last)
+    found = [item.value for item in items]
+    assert offered <= set(found)
+    assert len(found) == len(set(found))
+    assert last == "" or set(found) == offered
+
+
+def test_every_operator_is_spelled_in_errors_as_in_documents() -> None:
+    names = {op.name for op in OPERATORS}
+    asked = (("rules", "?"), ("vectors", "-o", "v", "--operator", "?"), ("prove", "--operators", "?"))
+    for arguments in asked:
+        told = run(*arguments).output.rpartition("there are")[2]
+        assert re.findall(r"\bClip\b", told), arguments
+        unlike = [name for name in names if re.search(rf"(?<![/\w]){name.lower()}\b", told)]
+        assert not unlike, arguments
+        listed = set(re.findall(r"(?:xla\.)?[A-Z]\w+", told.split(";")[0]))
+        assert listed <= names, arguments
 
 
 def test_rules_of_one_operator_lists_no_other() -> None:

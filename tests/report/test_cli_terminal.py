@@ -27,7 +27,7 @@ from tests.report.cli_support import (
 import sonnx
 from sonnx.__main__ import run as start
 from sonnx.cli import main, models
-from sonnx.cli.terminal import noted_interrupts
+from sonnx.cli.terminal import noted_interrupts, watched_console
 
 
 @pytest.fixture
@@ -265,6 +265,29 @@ def test_a_terminal_sees_colours_unless_it_asks_for_none(bad: Path) -> None:
     _, plain = on_terminal("check", bad, NO_COLOR="1")
     assert b"\x1b" not in plain
     assert b"error[general.R1]" in plain
+
+
+def test_a_pipe_sees_colours_if_they_are_forced_and_not_forbidden(
+    bad: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coloured = {}
+    for forced, forbidden in (("", ""), ("1", ""), ("", "1"), ("1", "1")):
+        monkeypatch.setenv("FORCE_COLOR", forced)
+        monkeypatch.setenv("NO_COLOR", forbidden)
+        monkeypatch.setenv("TERM", "xterm")
+        outputs = [run("check", bad).output, run("explain", "clip.min.C1").output]
+        coloured[forced, forbidden] = ["\x1b[" in output for output in outputs]
+    assert coloured == {
+        ("", ""): [False, False],
+        ("1", ""): [True, True],
+        ("", "1"): [False, False],
+        ("1", "1"): [False, False],
+    }
+
+
+def test_forced_colours_draw_no_bars_into_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert not watched_console().is_terminal
 
 
 def test_a_terminal_gets_no_sequence_but_those_of_our_colours(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sonnx import __version__
-from sonnx.cli.terminal import escaped, fail, interrupted, noted_interrupts, prepare
+from sonnx.cli import completion
+from sonnx.cli.terminal import colourful, escaped, fail, interrupted, noted_interrupts, prepare, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +28,8 @@ def _console() -> "Console":
     from rich.console import Console  # noqa: PLC0415  rich is loaded by the commands that print with it
 
     terminal = sys.stdout is not None and sys.stdout.isatty()
-    return Console(width=None if terminal else _WIDTH, highlight=False)
+    coloured = colourful(error=False)
+    return Console(width=None if terminal else _WIDTH, highlight=False, force_terminal=terminal or coloured)
 
 
 class _Commands(click.Group):
@@ -89,25 +91,36 @@ def tour() -> None:
 
 
 @main.command()
-@click.argument("operator", required=False)
-def rules(operator: str | None) -> None:
+@click.argument("operator", required=False, shell_complete=completion.GROUPS)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="The list for people, or for scripts.",
+)
+def rules(operator: str | None, form: str) -> None:
     """List the rules, or those of one OPERATOR.
 
     OPERATOR is a name such as Conv or xla.Clamp, `general` for the rules on every operator, `graph` for those
     on a model as a whole, or `xla` for those on all XLA operations.
     """
     from sonnx.operators import rules as listed  # noqa: PLC0415  see above
-    from sonnx.report.rules import rules_table  # noqa: PLC0415  see above
+    from sonnx.report.rules import rules_json, rules_table  # noqa: PLC0415  see above
 
     try:
         found = listed(operator)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    if form == "json":
+        say(rules_json(found, __version__).rstrip("\n"))
+        return
     _console().print(rules_table(found))
 
 
 @main.command()
-@click.argument("rule")
+@click.argument("rule", shell_complete=completion.RULES)
 def explain(rule: str) -> None:
     """Explain one RULE, such as conv.pads.C2, or a ruling, such as D-GRAPH-3.
 
@@ -190,10 +203,16 @@ _OPERATORS = click.option(
     "operators",
     multiple=True,
     metavar="NAME",
+    shell_complete=completion.JUDGED,
     help="An operator, such as Clip or xla.Clamp. May be repeated; all without it.",
 )
 _TYPES = click.option(
-    "--type", "types", multiple=True, metavar="NAME", help="An element type, such as float. May be repeated."
+    "--type",
+    "types",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.TYPES,
+    help="An element type, such as float. May be repeated.",
 )
 _SEED = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws what is random."
@@ -335,7 +354,7 @@ def emit(model: Path, memory: int | None, **options: Any) -> None:
 
 
 @main.command(short_help="Prove the theories of the operators, or an emitted project.")
-@click.argument("names", nargs=-1, metavar="[DIR | NAME...]")
+@click.argument("names", nargs=-1, metavar="[DIR | NAME...]", shell_complete=completion.theories)
 @click.option("--operators", is_flag=True, help="Prove the theories of all operators, or those named.")
 @click.option(
     "--format",
@@ -372,7 +391,7 @@ def prove(names: tuple[str, ...], operators: bool, no_cache: bool, **options: An
 
 
 @main.command(short_help="Judge a runtime by the specification.")
-@click.argument("runtime", required=False)
+@click.argument("runtime", required=False, shell_complete=completion.RUNTIMES)
 @click.option(
     "--command",
     metavar="LINE",

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from sonnx.api import Graph, load
 from sonnx.cli.models import refuse
-from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say
+from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say, watched_console
 from sonnx.emit.project import Kernels, require_new, write_folder
 from sonnx.evaluate.graphs import DEFAULT_MEMORY, Accumulate, MemoryLimitError, Step
 from sonnx.load.arrays import digest
@@ -69,7 +68,7 @@ def emit_model(path: Path, options: EmitOptions) -> int:
 def _files(graph: Graph, options: EmitOptions) -> dict[str, bytes]:
     """The project; a bar shows how far the definitions are with the vectors of its test."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
+    console = watched_console()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("test vectors", total=None)
 

@@ -48,6 +48,13 @@ def explained(name: str) -> list[RenderableType]:
     raise ValueError(f"there is no rule {name!r}{advice}")
 
 
+def known_names() -> Iterator[tuple[str, str]]:
+    """All that `explained` knows, each with what it says in short."""
+    labels = {label: rule.statement for rule in rules() for label in (*rule.also, rule.identifier)}
+    yield from labels.items()
+    yield from ((ruling, "ruling") for ruling in _rulings())
+
+
 def _rule(rule: AnyRule) -> RenderableType:
     return explanation(rule, _broken(rule))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sonnx.cli.progress import bar, ended_by_signals
-from sonnx.cli.terminal import CONFORMS, FINDINGS, INTERRUPTED, UNREADABLE, fail, say
+from sonnx.cli.terminal import CONFORMS, FINDINGS, INTERRUPTED, UNREADABLE, colourful, fail, say
 from sonnx.conformance.cells import DEFAULT_EXAMPLES, Plan
 from sonnx.conformance.folders import require_writable
 from sonnx.conformance.judge import Sums
@@ -88,8 +88,7 @@ def conformance_asked(options: ConformanceOptions) -> int:
         return fail(str(error) if error.strerror is None else why)
     if options.name:
         report = replace(report, runtime=options.name)
-    colours = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    say(report_text(report, colours=colours))
+    say(report_text(report, colours=colourful(error=False)))
     return _code(report) if options.report is None else _written(options.report, report)
 
 

@@ -8,7 +8,6 @@ from datetime import timedelta
 from types import FrameType
 from typing import Protocol
 
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -20,6 +19,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from sonnx.cli.terminal import watched_console
 from sonnx.report.text import cut, printable
 
 _LONGEST_SHOWN = 40
@@ -71,7 +71,7 @@ def bar(verb: str) -> Iterator[Advance]:
         TimeElapsedColumn(),
         _Left(),
     )
-    console = Console(stderr=True)
+    console = watched_console()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(verb, total=None, cases=0, count="")
 

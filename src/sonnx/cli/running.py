@@ -6,13 +6,12 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from sonnx import __version__
 from sonnx.api import Graph, load
 from sonnx.cli.models import is_same_file, refuse
-from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say
+from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say, watched_console
 from sonnx.engines import NO_COMPILER, Engine, available_threads, compile_graph, run_graph
 from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, TooLongError
 from sonnx.load.arrays import array_digest, doubles, safe_name, write_array
@@ -188,7 +187,7 @@ def _defined(
     graph: Graph, arrays: Mapping[str, Array], settings: Settings, watch: Callable[[Step], None] | None
 ) -> dict[str, Array]:
     """Execute the definitions; where nothing else is printed meanwhile, a bar shows how far they are."""
-    console = Console(stderr=True)
+    console = watched_console()
     if watch is not None or not console.is_terminal:
         return run_graph(graph, arrays, settings, watch=watch)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -9,6 +9,10 @@ from io import TextIOWrapper
 from shutil import get_terminal_size
 from threading import current_thread, main_thread
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # Names are cut where messages are made; this is for what nobody thought of. A path has up to 4096 bytes.
 _LONGEST_LINE = 10_000
@@ -83,9 +87,25 @@ def say(text: str, *, error: bool = False) -> None:
 
 
 def colourful(*, error: bool) -> bool:
-    """Tell whether what is said goes to somebody who likes colours."""
+    """Tell whether what is said goes to somebody who likes colours.
+
+    Terminals do, unless NO_COLOR says otherwise; pipes and files do where FORCE_COLOR says so, and NO_COLOR
+    does not. A variable that is empty counts as absent.
+    """
     stream = sys.stderr if error else sys.stdout
-    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
+    if stream is None or os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+def watched_console() -> "Console":
+    """Where bars are drawn: the standard error, which is a terminal only if somebody looks.
+
+    FORCE_COLOR asks for colours, not for bars in a file.
+    """
+    from rich.console import Console  # noqa: PLC0415  only what takes long needs it
+
+    return Console(stderr=True, force_terminal=sys.stderr is not None and sys.stderr.isatty())
 
 
 def page_width(*, error: bool) -> int:

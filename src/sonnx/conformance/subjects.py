@@ -156,14 +156,20 @@ def units(operators: Sequence[str] = (), types: Sequence[str] = ()) -> tuple[Uni
     known = {subject.identifier: subject for subject in SUBJECTS}
     by_name = {name: name for name in known}
     by_name |= {subject.operator.name.lower(): name for name, subject in known.items()}
+    spelled = {name: subject.operator.name for name, subject in known.items()}
     wanted = [by_name.get(name.lower()) for name in operators]
     all_types = {str(dtype): str(dtype) for subject in SUBJECTS for dtype in subject.types}
     unknown = [name for name, found in zip(operators, wanted, strict=True) if found is None]
     strange = [name for name in types if _ALIASES.get(name.lower(), name.lower()) not in all_types]
-    problems = [f"no operator {', '.join(unknown)}; there are {', '.join(known)}"] if unknown else []
+    problems = (
+        [f"no operator {', '.join(unknown)}; there are {', '.join(spelled.values())}"] if unknown else []
+    )
     problems += [f"no type {', '.join(strange)}; there are {', '.join(all_types)}"] if strange else []
     if problems:
-        near = (*meant_by(unknown, by_name), *meant_by(strange, {**_ALIASES, **all_types}))
+        near = (
+            *meant_by(unknown, {name: spelled[found] for name, found in by_name.items()}),
+            *meant_by(strange, {**_ALIASES, **all_types}),
+        )
         raise ValueError("; ".join(problems) + did_you_mean(near))
     chosen = {_ALIASES.get(name.lower(), name.lower()) for name in types} or set(all_types)
     found = tuple(

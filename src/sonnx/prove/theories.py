@@ -119,11 +119,11 @@ def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
     unknown: list[str] = []
     for name in names:
         asked = name.lower().replace(".", "/")
-        found = [file for file in texts if asked in {subject_of(file), subject_of(file).rpartition("/")[2]}]
+        found = [file for file in texts if asked in _names(subject_of(file))]
         unknown += [] if found else [repr(name)]
         wanted += found
     if unknown:
-        there = ", ".join(map(subject_of, texts)) or "none"
+        there = ", ".join(spelled(subject_of(file)) for file in texts) or "none"
         raise ValueError(f"there is no theory of {', '.join(unknown)}; there are: {there}")
     for file in wanted:
         try:
@@ -132,6 +132,21 @@ def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
             continue
         wanted += sorted((used & texts.keys()) - set(wanted))
     return [file for file in texts if file in wanted]
+
+
+def _names(subject: str) -> set[str]:
+    """By which a theory may be asked for, in small letters: its folder, or its operator."""
+    whole = spelled(subject).lower().replace(".", "/")
+    return {name for path in (subject, whole) for name in (path, path.rpartition("/")[2])}
+
+
+def spelled(subject: str) -> str:
+    """How documents spell the operator of a theory: `Clip` for `onnx/clip`; others have their path."""
+    domain, _, folder = subject.rpartition("/")
+    if domain not in {"onnx", "xla"}:
+        return subject
+    name = "".join(part.capitalize() for part in folder.split("_"))
+    return f"xla.{name}" if domain == "xla" else name
 
 
 def _unreadable(file: str, problem: str) -> Goal:

@@ -7,8 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from sonnx.model.rule import AnyRule, Finding, GraphRule
+from sonnx.report.findings_json import json_text
 from sonnx.report.graphs import graph_text
 from sonnx.report.text import call_text, findings_text, site_page
+from sonnx.sources import reference
 
 
 def rules_table(rules: Iterable[AnyRule]) -> Table:
@@ -24,6 +26,23 @@ def rules_table(rules: Iterable[AnyRule]) -> Table:
         flag = ["yes" if rule.restricts_onnx else ""] if restricts else []
         table.add_row(Text(rule.identifier), *flag, Text(rule.statement))
     return table
+
+
+def rules_json(rules: Iterable[AnyRule], version: str) -> str:
+    """Write rules for programs; `restricts_onnx` is null for those on XLA operations."""
+    listed = [
+        {
+            "rule": rule.identifier,
+            "statement": rule.statement,
+            "reason": rule.reason,
+            "restricts_onnx": None if rule.identifier.startswith("xla.") else rule.restricts_onnx,
+            "rulings": [name for name in rule.ruling.split(", ") if name],
+            "also": list(rule.also),
+            "page": site_page(rule.page),
+        }
+        for rule in rules
+    ]
+    return json_text({"tool": "sonnx", "version": version, "specification": reference(), "rules": listed}, 2)
 
 
 def explanation(rule: AnyRule, findings: Sequence[Finding]) -> Group:
