@@ -63,7 +63,7 @@ def test_the_kinds_of_places_are_those_of_the_code() -> None:
 def test_the_table_of_the_sarif_report_names_fields_that_are_there() -> None:
     (run,) = sarif_document(check_graph(EXPORTED), rules(), **ABOUT)["runs"]
     paths = [name for name in first_cells(between("SARIF\n", "### In Python")) if name[0].islower()]
-    assert len(paths) == 6
+    assert len(paths) == 7
     for path in paths:
         value = run
         for step in path.replace("[]", ".0").split("."):
