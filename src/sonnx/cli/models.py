@@ -180,7 +180,7 @@ def _listed(
         return findings_summary(findings, after)
     if detail == "all" or len(findings) <= MOST_WHOLE:
         return findings_text(findings)
-    nodes = sum(len(scope.nodes) for scope in graph.scopes())
+    nodes = sum(len(scope.nodes) for scope in graph.scopes)
     return grouped_text(findings, after, nodes=nodes, width=width)
 
 
