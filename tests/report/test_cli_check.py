@@ -193,6 +193,18 @@ def test_what_a_branch_takes_contributes_to_an_output(tmp_path: Path) -> None:
     assert [f.location.name for f in found if f.rule == "graph.D4" and f.location] == ["unused"]
 
 
+def test_nodes_of_functions_are_counted_where_they_stand(tmp_path: Path) -> None:
+    body = [helper.make_node("Relu", ["a"], [f"b{n}"]) for n in range(7)]
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("own", 1)]
+    outputs = [f"b{n}" for n in range(7)]
+    call = helper.make_node("F", ["x"], [f"y{n}" for n in range(7)], domain="own")
+    model = model_of([call], [tensor("x", FLOAT, [2])], [tensor(f"y{n}", FLOAT, [2]) for n in range(7)])
+    model.opset_import.append(opsets[1])
+    model.functions.append(helper.make_function("own", "F", ["a"], outputs, body, opsets))
+    output = run("check", written(tmp_path / "a.onnx", model)).stdout
+    assert output.startswith("error[graph.D6]: 7 of 8 nodes are outside the profile\n")
+
+
 # the last line
 
 

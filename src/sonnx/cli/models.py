@@ -180,7 +180,8 @@ def _listed(
         return findings_summary(findings, after)
     if detail == "all" or len(findings) <= MOST_WHOLE:
         return findings_text(findings)
-    return grouped_text(findings, after, nodes=len(graph.nodes), width=width)
+    nodes = sum(len(scope.nodes) for scope in graph.scopes)
+    return grouped_text(findings, after, nodes=nodes, width=width)
 
 
 def _deliver(report: str, output: str | None, short: str) -> int:

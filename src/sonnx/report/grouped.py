@@ -148,7 +148,7 @@ def _operators(
     usual, times = Counter(helps.values()).most_common(1)[0]
     usual = usual if times > 1 else ""
     shown = number.most_common(_MOST_OPERATORS)
-    total = f"{len(refused)} of {_count(nodes, 'node')}" if nodes else _count(len(refused), "node")
+    total = f"{len(refused)} of {_count(nodes, 'node')}"
     yield f"error[{', '.join(rules)}]: {total} {'is' if len(refused) == 1 else 'are'} outside the profile"
     head = ["operator", "nodes", *(["left by normalize"] if left is not None else []), "what to do"]
     rows = [
