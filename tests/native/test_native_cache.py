@@ -415,7 +415,7 @@ def test_a_failure_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_without_a_compiler_the_message_says_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "find_compiler", lambda: None)
     for ask in (lambda: library(SOURCE, (), ()), lambda: compile_all([(SOURCE, (), ())])):
-        with pytest.raises(CompilerError, match=r"sonnx\[zig\].*engine `reference`"):
+        with pytest.raises(CompilerError, match=r"pip install ziglang.*engine `reference`"):
             ask()
 
 
