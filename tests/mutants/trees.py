@@ -66,10 +66,11 @@ def put_probes(tree: Path, mutants: Sequence[Mutant]) -> None:
 class _Probes(ast.NodeTransformer):
     def __init__(self, source: str, numbers: Mapping[tuple[int, int, str], int]) -> None:
         self.source, self.numbers = source, numbers
+        self.places = {(line, column) for line, column, _ in numbers}
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
-        if not isinstance(node, ast.expr):
+        if not isinstance(node, ast.expr) or (node.lineno, node.col_offset) not in self.places:
             return node
         segment = ast.get_source_segment(self.source, node) or ""
         number = self.numbers.get((node.lineno, node.col_offset, segment))
