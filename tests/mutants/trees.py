@@ -55,8 +55,12 @@ def put_probes(tree: Path, mutants: Sequence[Mutant]) -> None:
     """Have the expressions that mutants would change write down which test evaluates them."""
     (tree / "src/sonnx_reached.py").write_text(_PROBE)
     for path in {mutant.path for mutant in mutants if mutant.path.endswith(".py")}:
-        numbers = {(m.line, m.column, m.before): k for k, m in enumerate(mutants) if m.path == path}
         source = (tree / path).read_text()
+        numbers = {
+            (at + 1, mutant.column, mutant.before): number
+            for number, mutant in enumerate(mutants)
+            if mutant.path == path and (at := mutant.place(source)) is not None
+        }
         changed = _Probes(source, numbers).visit(ast.parse(source))
         at = next(k for k, node in enumerate(changed.body) if not _must_be_first(node))
         changed.body.insert(at, ast.parse("from sonnx_reached import reached as _reached").body[0])
