@@ -81,7 +81,9 @@ def _times(path: Path) -> dict[str, float]:
 
 def _meeting(mutant: Mutant, reached: set[str], times: Mapping[str, float]) -> Iterator[list[str]]:
     """The tests that a mutant meets, the quickest first: some of few files, then all that fit a time."""
-    folders = FOLDERS.get(mutant.layer)
+    # A mutant that no probe has seen may be reached where tests start programs of their own.
+    unseen = () if reached else (f"tests/{mutant.layer}/", "tests/report/")
+    folders = FOLDERS.get(mutant.layer, unseen)
     chosen = (
         [name for name in times if name.startswith(folders)] if folders else sorted(reached & times.keys())
     )

@@ -74,8 +74,12 @@ class Mutant:
     def place(self, source: str) -> int | None:
         """The line of a source, counted from 0, that is meant: the nearest one that reads as it did."""
         lines = source.splitlines()
-        same = [number for number, text in enumerate(lines) if text == self.text]
+        same = [number for number, text in enumerate(lines) if text.strip() == self.text.strip()]
         return min(same, key=lambda number: abs(number + 1 - self.line), default=None)
+
+    def column_in(self, line: str) -> int:
+        """Where the part stands in that line, which may be further in by now."""
+        return self.column + _indent(line) - _indent(self.text)
 
     def applied(self, source: str) -> str | None:
         """The source with the change in it, or None where its line is gone."""
@@ -83,8 +87,8 @@ class Mutant:
         if at is None:
             return None
         lines = source.splitlines(keepends=True)
-        tail = lines[at][self.column + len(self.before) :]
-        lines[at] = lines[at][: self.column] + self.after + tail
+        column = self.column_in(lines[at])
+        lines[at] = lines[at][:column] + self.after + lines[at][column + len(self.before) :]
         return "".join(lines)
 
 
@@ -159,6 +163,10 @@ def _changed(node: ast.AST) -> str | None:
         case ast.Constant(int() as value):
             return str(value + 1)
     return None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _of_words(*operands: ast.expr) -> bool:

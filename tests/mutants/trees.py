@@ -57,7 +57,7 @@ def put_probes(tree: Path, mutants: Sequence[Mutant]) -> None:
     for path in {mutant.path for mutant in mutants if mutant.path.endswith(".py")}:
         source = (tree / path).read_text()
         numbers = {
-            (at + 1, mutant.column, mutant.before): number
+            (at + 1, mutant.column_in(source.splitlines()[at]), mutant.before): number
             for number, mutant in enumerate(mutants)
             if mutant.path == path and (at := mutant.place(source)) is not None
         }
