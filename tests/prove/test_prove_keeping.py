@@ -123,11 +123,20 @@ def test_a_changed_text_shared_text_or_tool_is_proved_anew(tmp_path: Path) -> No
     tools, runs = counting(tmp_path)
     proofs_of(TEXT, options=CACHING, tools=tools)
     proofs_of(TEXT + "\n", options=CACHING, tools=tools)
-    proofs_of(TEXT, options=CACHING, tools=tools, base="module Base goal shared: 1 = 1 end")
+    using = module("  use shared.base.Base\n  goal one: 1 + 1 = 2")
+    for said in ("1 = 1", "2 = 2"):
+        proofs_of(using, options=CACHING, tools=tools, base=f"module Base goal shared: {said} end")
     newer = Tools(tools.why3, tools.z3, replace(tools.cvc4, version="1.9"))
     proofs_of(TEXT, options=CACHING, tools=newer)
     proofs_of(TEXT, options=replace(CACHING, cache=False), tools=tools)
-    assert runs.read_text(encoding="utf-8").split().count("one") == 5
+    assert runs.read_text(encoding="utf-8").split().count("one") == 6
+
+
+def test_a_shared_text_that_is_not_used_proves_nothing_anew(tmp_path: Path) -> None:
+    tools, runs = counting(tmp_path)
+    for said in ("1 = 1", "2 = 2"):
+        proofs_of(TEXT, options=CACHING, tools=tools, base=f"module Base goal shared: {said} end")
+    assert runs.read_text(encoding="utf-8").split().count("one") == 1
 
 
 def test_another_time_limit_or_number_of_jobs_proves_nothing_anew(tmp_path: Path) -> None:

@@ -41,12 +41,14 @@ class Configuration:
     """A written configuration.
 
     `provers` has the names that it defines and the tools behind them; `identity` changes with anything that
-    may change a proof, and not with the folder.
+    may change a proof, and not with the folder. `canonical` does so too, but is the same on every machine
+    with the same versions.
     """
 
     path: Path
     provers: dict[ProverName, Tool]
     identity: str
+    canonical: str
 
     @property
     def environment(self) -> dict[str, str]:
@@ -82,13 +84,15 @@ def write_configuration(folder: Path, tools: Tools) -> Configuration:
     path = folder / "why3.conf"
     path.write_text(text, encoding="utf-8")
     named = {name: tool for name, (tool, _, _) in provers.items()}
-    versions = [(name, tool.version, tool.path.stat().st_size) for name, tool in named.items()]
+    versions = [(name, tool.version) for name, tool in named.items()]
+    sizes = [tool.path.stat().st_size for tool in named.values()]
     drivers = [
         _contents(place, name) for place in (installed, derived) for name in (_CVC4_DRIVER, _Z3_DRIVER)
     ]
     library = [_digest(path) for path in sorted((installed.parent / "stdlib").rglob("*.mlw"))]
-    identity = repr((_CVC4, _Z3, _Z3_BRIEF, MEMORY_MIB, tools.why3.version, versions, drivers, library))
-    return Configuration(path, named, sha256(identity.encode()).hexdigest())
+    ways = repr((_CVC4, _Z3, _Z3_BRIEF, MEMORY_MIB, tools.why3.version, versions, drivers, library))
+    canonical, identity = (sha256(text.encode()).hexdigest() for text in (ways, f"{ways} {sizes}"))
+    return Configuration(path, named, identity, canonical)
 
 
 def drivers_folder(tools: Tools) -> Path:

@@ -8,6 +8,10 @@ _ANNOTATION = re.compile(r"/\*@(.*?)\*/|//@([^\n]*)", re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*")
 # A function as the emitter writes it: its contract, then its head on one line, then the body.
 _FUNCTION = re.compile(r"/\*@((?:(?!\*/).)*)\*/\n(?:static )?[\w ]*?\*?(\w+)\([^\n;]*\)\n\{", re.DOTALL)
+_BODY = re.compile(r"\n\{\n(.*?)\n\}\n", re.DOTALL)
+_CALL = re.compile(r"\b(\w+)\s*\(")
+_ANY_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_NO_CALLS = frozenset({"for", "if", "return", "sizeof", "switch", "while"})
 # What ACSL has for assuming instead of proving, or what no emitted annotation has.
 _LOOPHOLES = re.compile(
     r"\b(axiom|admit|inductive|lemma|invariant(?=\s+\w+\s*:)|model|volatile|import|terminates|decreases"
@@ -50,6 +54,25 @@ def contracts(text: str) -> dict[str, str]:
 def lines_of_functions(text: str) -> dict[str, int]:
     """The line on which the head of every function with a contract stands."""
     return {found[2]: text.count("\n", 0, found.end()) for found in _FUNCTION.finditer(text)}
+
+
+def called_functions(text: str) -> dict[str, frozenset[str]]:
+    """What the body of every function with a contract calls; rather a name too many than one too few."""
+    found = {}
+    for head in _FUNCTION.finditer(text):
+        body = _BODY.match(text, head.end() - 2)
+        if body:
+            found[head[2]] = frozenset(_CALL.findall(_ANY_COMMENT.sub(" ", body[1]))) - _NO_CALLS
+    return found
+
+
+def lengths_of_functions(text: str) -> dict[str, int]:
+    """How long every function with a contract is, with that, in characters: a guess at how hard it is."""
+    found = {}
+    for head in _FUNCTION.finditer(text):
+        body = _BODY.match(text, head.end() - 2)
+        found[head[2]] = (body.end() if body else head.end()) - head.start()
+    return found
 
 
 def is_contract(text: str, function: str) -> bool:

@@ -17,6 +17,7 @@ _TROUBLE = re.compile(r"^\s*(?:Some errors and warnings have been raised|\d+ err
 _ALARM = re.compile(r"^\[eva:alarm\] (\S+): Warning:\s*(.*)$", re.MULTILINE)
 _HARNESS = "eva_main.c"
 PRECISION = 3
+WHOLE = "the whole program"
 _RANGES = {
     "float": "Frama_C_float_interval(-FLT_MAX, FLT_MAX)",
     "double": "Frama_C_double_interval(-DBL_MAX, DBL_MAX)",
@@ -91,7 +92,7 @@ def analyse(frama: Frama, header: str, sources: Sequence[str]) -> list[Goal]:
         return [
             Goal(
                 frama.subject,
-                "the whole program",
+                WHOLE,
                 name,
                 "proved" if verdict_good else "failed",
                 "Eva",

@@ -14,8 +14,8 @@ from sonnx.prove.result import Attempt, Goal
 from sonnx.storage import UnfitError, bound, kept_folder, opened_ours, sealed, write_whole
 
 # The form of kept files and the way proofs are sought; a change makes every kept file a stranger.
-FORMAT = 1
-_MOST_FILES = 512
+FORMAT = 2
+_MOST_FILES = 2048
 _SUFFIX = ".json"
 
 

@@ -2,24 +2,42 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from hashlib import file_digest
 from importlib.resources import files
+from math import ceil
 from pathlib import Path
 from time import monotonic
 
 from sonnx.prove import eva, wp
 from sonnx.prove.assumptions import project_sentences
 from sonnx.prove.configuration import Configuration, write_configuration
-from sonnx.prove.contracts import assumed, contracts, is_contract, lines_of_functions, loopholes
+from sonnx.prove.contracts import (
+    assumed,
+    called_functions,
+    contracts,
+    is_contract,
+    lengths_of_functions,
+    lines_of_functions,
+    loopholes,
+)
+from sonnx.prove.eva import WHOLE
 from sonnx.prove.forms import oddities
 from sonnx.prove.keeping import keep, kept, key_of
+from sonnx.prove.plan import Plan, Wanted, carry_out, everything
 from sonnx.prove.result import Goal, Proofs, digests
-from sonnx.prove.running import Job, Options, Watch, run_jobs
+from sonnx.prove.running import Job, Options, Watch, cores
 from sonnx.prove.tools import ALL_TOOLS, Tools, ToolsMissingError, find_tools
 
+# Starting Frama-C takes two seconds, so that it is given several functions; not so many that a processor
+# would have nothing to do in the end.
+_MOST_AT_ONCE, _TURNS = 6, 4
+_HEAVIEST = 1000
+# So many characters of a function take about a second.
+_CHARACTERS = 100
 _NEEDED = ("model.c", "model.h", "checks.h")
 _PERHAPS = ("weights.h", "weights.c")
 _MOST_BYTES = 64 * 2**20
@@ -38,13 +56,26 @@ def prove_project(
 
     Raises ToolsMissingError, and ValueError where the folder holds no such project.
     """
+    how = options or Options()
+    with planned_project(folder, options=how, tools=tools) as plan:
+        return carry_out([plan], how.jobs, watch)[0]
+
+
+@contextmanager
+def planned_project(
+    folder: Path, *, options: Options, tools: Tools | None = None, wanted: Wanted = everything
+) -> Iterator[Plan]:
+    """What there is to do for a project, of which only some functions may be wanted, or the `WHOLE`.
+
+    That the sources are as they were emitted, can be read and take nothing for granted, and that every
+    function has a contract, is looked at in any case.
+    """
     began = monotonic()
     texts = read_project(folder)
     found = tools or find_tools(ALL_TOOLS)
     if found.frama_c is None:
         raise ToolsMissingError("projects need Frama-C")
     subject = Path(os.path.realpath(folder)).name
-    trusted = assumed(texts["model.c"])
     heads = lines_of_functions(texts["model.c"])
     with tempfile.TemporaryDirectory(prefix="sonnx-", ignore_cleanup_errors=True) as name:
         place = Path(name)
@@ -54,12 +85,23 @@ def prove_project(
         provers = [each for each in _PROVERS if each in configuration.provers]
         environment = wp.program_environment(configuration.environment)
         frama = wp.Frama(found.frama_c.path, place, environment, provers, subject)
-        goals = [*_said(subject, texts), *_unlike(subject, folder, texts)]
-        goals += _Campaign(frama, texts, options or Options(), configuration, found.versions, watch).run(
-            trusted
-        )
-    placed = tuple(_placed(goal, heads) for goal in goals)
-    return Proofs(placed, found.versions, monotonic() - began, project_sentences(texts), digests(texts))
+        names = proved_functions(frama, texts)
+        campaign = _Campaign(frama, texts, options, configuration, found.versions)
+        goals = [*_said(subject, texts), *_unlike(subject, folder, texts), *campaign.bare(names)]
+
+        def finished(results: Sequence[list[Goal]]) -> Proofs:
+            every = [*goals, *(goal for found in results for goal in found)]
+            placed = tuple(_placed(goal, heads) for goal in every)
+            sentences = project_sentences(texts)
+            return Proofs(placed, found.versions, monotonic() - began, sentences, digests(texts))
+
+        yield Plan(list(campaign.jobs(names, partial(wanted, subject))), finished)
+
+
+def proved_functions(frama: wp.Frama, texts: Mapping[str, str]) -> list[str]:
+    """The functions of a project that are proved: all that Frama-C sees, but those of `ASSUMED`."""
+    trusted = assumed(texts["model.c"])
+    return [name for name in wp.defined_functions(frama) if name not in trusted]
 
 
 def _placed(goal: Goal, heads: Mapping[str, int]) -> Goal:
@@ -143,37 +185,33 @@ class _Campaign:
         options: Options,
         configuration: Configuration,
         versions: tuple[tuple[str, str], ...],
-        watch: Watch | None,
     ) -> None:
         self._frama, self._texts, self._options = frama, texts, options
-        self._identity, self._versions, self._watch = configuration.identity, versions, watch
+        self._identity, self._versions = configuration.identity, versions
 
-    def run(self, trusted: Mapping[str, str]) -> list[Goal]:
-        """The goals of all functions, and that of the whole."""
-        names = wp.defined_functions(self._frama)
+    def bare(self, names: Sequence[str]) -> list[Goal]:
+        """The functions without a contract, each as a goal that failed."""
         said = contracts(self._texts["model.c"])
-        goals = [
-            self._bare(name)
-            for name in names
-            if name not in trusted and not is_contract(said.get(name, ""), name)
-        ]
-        jobs = [
-            Job(
-                name,
-                partial(
-                    self._kept, name, partial(wp.prove_function, self._frama, name, self._options.seconds)
-                ),
-            )
-            for name in names
-            if name not in trusted
-        ]
+        return [self._bare(name) for name in names if not is_contract(said.get(name, ""), name)]
+
+    def jobs(self, names: Sequence[str], wanted: Callable[[str], bool]) -> Iterator[Job[list[Goal]]]:
+        """What there is to do for the wanted functions, several at a time, and for the whole."""
         sources = [name for name in ("model.c", "weights.c") if name in self._texts]
         whole = partial(eva.analyse, self._frama, self._texts["model.h"], sources)
-        # It takes longest, so it begins first.
-        jobs.insert(0, Job("the whole program", partial(self._kept, "", whole)))
-        for found in run_jobs(jobs, self._options.jobs, self._watch):
-            goals += found
-        return goals
+        if wanted(WHOLE):
+            # On a large project it takes longest, so it begins first.
+            yield Job(WHOLE, lambda: self._kept([WHOLE], lambda _: {WHOLE: whole()}), weight=_HEAVIEST)
+        asked = [name for name in names if wanted(name)]
+        calls, lengths = (
+            called_functions(self._texts["model.c"]),
+            lengths_of_functions(self._texts["model.c"]),
+        )
+        heaviest = sorted(asked, key=lambda name: -lengths.get(name, 0))
+        many = ceil(len(asked) / (_TURNS * (self._options.jobs or cores())))
+        for batch in wp.batches(heaviest, calls, min(many, _MOST_AT_ONCE)):
+            prove = partial(wp.prove_functions, self._frama, seconds=self._options.seconds, calls=calls)
+            weight = sum(lengths.get(name, 0) for name in batch) // _CHARACTERS
+            yield Job(", ".join(batch), partial(self._kept, batch, prove), weight=weight)
 
     def _bare(self, function: str) -> Goal:
         return Goal(
@@ -185,23 +223,24 @@ class _Campaign:
             place=f"{self._frama.subject}/model.c",
         )
 
-    def _kept(self, function: str, prove: Callable[[], list[Goal]]) -> list[Goal]:
+    def _kept(
+        self, units: Sequence[str], prove: Callable[[Sequence[str]], Mapping[str, list[Goal]]]
+    ) -> list[Goal]:
         """What an earlier run has found for the same texts and tools, or what is found now."""
-        identity = (
-            function,
-            self._frama.subject,
-            self._identity,
-            self._versions,
-            _ways(self._frama),
-        )
-        key = key_of(identity, {**self._texts, **driver_files()})
-        found = kept(key) if self._options.cache else None
-        if found is not None:
-            return list(found)
-        goals = prove()
+        keys = {unit: self._key(unit) for unit in units}
+        found: dict[str, Sequence[Goal]] = {}
         if self._options.cache:
-            keep(key, goals)
-        return goals
+            found = {unit: goals for unit, key in keys.items() if (goals := kept(key)) is not None}
+        left = [unit for unit in units if unit not in found]
+        proved = prove(left) if left else {}
+        if self._options.cache:
+            for unit in left:
+                keep(keys[unit], proved[unit])
+        return [goal for unit in units for goal in (found | dict(proved))[unit]]
+
+    def _key(self, unit: str) -> str:
+        ways = self._identity, self._versions, _ways(self._frama)
+        return key_of((unit, self._frama.subject, *ways), {**self._texts, **driver_files()})
 
 
 def _ways(frama: wp.Frama) -> tuple[object, ...]:

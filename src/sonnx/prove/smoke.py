@@ -63,25 +63,25 @@ def marked(theory: Theory) -> str:
     return text
 
 
-def print_tasks(setup: Setup, theory: Theory) -> list[Task]:
-    """Every goal of a theory, in its order; the folder of `setup` has the theories as `marked` gives them.
+def print_tasks(setup: Setup, theory: Theory, module: Module) -> list[Task]:
+    """Every goal of a module, in its order; the folder of `setup` has the theory as `marked` gives it.
 
     Raises TasksError, also where Why3 does not accept the theory.
     """
     provers = solvers(setup)
-    printed = [list(_printed(setup, theory, prover, "introduce_premises")) for prover in provers]
-    plain = {name: text.count("\n(assert") for name, _, _, text in _printed(setup, theory, provers[0], "")}
+    where = theory.file, module.name
+    printed = [list(_printed(setup, *where, prover, "introduce_premises")) for prover in provers]
+    plain = {name: text.count("\n(assert") for name, _, _, text in _printed(setup, *where, provers[0], "")}
     tasks = []
     for same in zip(*printed, strict=True):
         name, goal, line, text = same[0]
         if len({parts[:3] for parts in same}) != 1 or name not in plain:
             raise TasksError("Why3 prints other goals for one prover than for another")
-        module = theory.module_at(line)
-        if module is None:
-            raise TasksError(f"the goal {goal} of line {line} lies in no module")
+        if theory.module_at(line) != module:
+            raise TasksError(f"the goal {goal} of line {line} does not lie in the module {module.name}")
         scripts = tuple((prover, without_goal(parts[3])) for prover, parts in zip(provers, same, strict=True))
         tasks.append(Task(module, goal, line, scripts, text.count("\n(assert") > plain[name]))
-    _require_all(theory, tasks)
+    _require_all(module, tasks)
     return sorted(tasks, key=lambda task: task.line)
 
 
@@ -91,12 +91,12 @@ def solvers(setup: Setup) -> tuple[ProverName, ...]:
 
 
 def _printed(
-    setup: Setup, theory: Theory, prover: ProverName, transformation: str
+    setup: Setup, file: str, module: str, prover: ProverName, transformation: str
 ) -> Iterator[tuple[str, str, int, str]]:
     """File name, goal, line and text of all that Why3 prints for a prover."""
     with tempfile.TemporaryDirectory(dir=setup.scratch, ignore_cleanup_errors=True) as folder:
         applied = ["-a", transformation] if transformation else []
-        ran = setup.why3(*applied, "-P", prover, "-o", folder, theory.file)
+        ran = setup.why3(*applied, "-P", prover, "-o", folder, file, "-T", module)
         if ran.how or ran.out.strip():
             raise TasksError(said(ran))
         for path in sorted(Path(folder).iterdir()):
@@ -107,13 +107,12 @@ def _printed(
             yield path.name, found[0][0], int(found[0][1]), text
 
 
-def _require_all(theory: Theory, tasks: list[Task]) -> None:
+def _require_all(module: Module, tasks: list[Task]) -> None:
     """Why3 must have seen all that is seen in the text, and names must tell goals apart."""
-    names = [(task.module.name, task.goal) for task in tasks]
-    for module in theory.modules:
-        for goal in (CONTRADICTION, *(law.goal for law in module.laws)):
-            if names.count((module.name, goal)) != 1:
-                raise TasksError(f"there must be one goal {goal} in the module {module.name}")
+    names = [task.goal for task in tasks]
+    for goal in (CONTRADICTION, *(law.goal for law in module.laws)):
+        if names.count(goal) != 1:
+            raise TasksError(f"there must be one goal {goal} in the module {module.name}")
     if len(set(names)) != len(names):
         raise TasksError("two goals of one module have the same name")
 

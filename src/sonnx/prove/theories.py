@@ -1,10 +1,12 @@
 """Proves the theories of the operators: every goal by some prover, nothing taken for granted unsaid."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
+from threading import Lock
 from time import monotonic
 
 from sonnx.prove import smoke
@@ -13,8 +15,9 @@ from sonnx.prove.configuration import write_configuration
 from sonnx.prove.keeping import keep, kept, key_of
 from sonnx.prove.mlw import Module, Theory, TheoryError, loopholes, read_theory, subject_of, used_files
 from sonnx.prove.modules import Setup, prove_module
+from sonnx.prove.plan import Plan, Wanted, carry_out, everything
 from sonnx.prove.result import Goal, Proofs, digests
-from sonnx.prove.running import Job, Options, Watch, run_jobs
+from sonnx.prove.running import Job, Options, Watch
 from sonnx.prove.smoke import CONTRADICTION, Task, TasksError, check_task, marked, print_tasks
 from sonnx.prove.tools import Tools, find_tools
 
@@ -43,6 +46,24 @@ def prove_theories(
 
     Raises ToolsMissingError, and ValueError for a name that no theory has.
     """
+    how = options or Options()
+    with planned_theories(names, sources=sources, options=how, tools=tools) as plan:
+        return carry_out([plan], how.jobs, watch)[0]
+
+
+@contextmanager
+def planned_theories(
+    names: Sequence[str] = (),
+    *,
+    sources: Mapping[str, str] | None = None,
+    options: Options,
+    tools: Tools | None = None,
+    wanted: Wanted = everything,
+) -> Iterator[Plan]:
+    """What there is to do for theories, of which only some modules may be wanted, by file and name.
+
+    That a theory can be read and takes nothing for granted is looked at in any case.
+    """
     began = monotonic()
     texts = operators_sources() if sources is None else dict(sources)
     chosen = _chosen(names, texts)
@@ -64,13 +85,30 @@ def prove_theories(
             else:
                 assumptions.append(f"{file}:{hole.line}: {hole.shown}: {hole.reason}")
     with tempfile.TemporaryDirectory(prefix="sonnx-", ignore_cleanup_errors=True) as name:
-        campaign = _Campaign(Path(name), texts, theories, found, options or Options(), watch)
-        for file, more in campaign.run().items():
-            goals[file] += more
-    every = tuple(goal for file in chosen for goal in goals[file])
-    stated = (*theory_sentences(), *assumptions)
-    read = digests({file: texts[file] for file in chosen})
-    return Proofs(every, found.versions, monotonic() - began, stated, read)
+        jobs = list(_Campaign(Path(name), texts, found, options).jobs(theories, wanted))
+
+        def finished(results: Sequence[list[Goal]]) -> Proofs:
+            for (file, _), more in zip(jobs, results, strict=True):
+                goals[file] += more
+            # What keeps a theory from being read is told by each of its modules.
+            every = tuple(dict.fromkeys(goal for file in chosen for goal in goals[file]))
+            stated = (*theory_sentences(), *assumptions)
+            read = digests({file: texts[file] for file in chosen})
+            return Proofs(every, found.versions, monotonic() - began, stated, read)
+
+        yield Plan([job for _, job in jobs], finished)
+
+
+def reached(theory: Theory, texts: Mapping[str, str]) -> dict[str, str]:
+    """The texts that a theory is made of: its own, and those of all files that it uses, by itself or not."""
+    found = {theory.file: theory.text}
+    waiting = [theory]
+    while waiting:
+        for file in sorted(used_files(waiting.pop()) & texts.keys() - found.keys()):
+            found[file] = texts[file]
+            with suppress(TheoryError):  # Why3 will say what is wrong with it
+                waiting.append(read_theory(file, texts[file]))
+    return found
 
 
 def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
@@ -115,85 +153,91 @@ def _taken_for_granted(theory: Theory, line: int, word: str, shown: str) -> Goal
 class _Campaign:
     """One run over theories, in a folder of its own."""
 
-    def __init__(
-        self,
-        folder: Path,
-        texts: Mapping[str, str],
-        theories: Sequence[Theory],
-        tools: Tools,
-        options: Options,
-        watch: Watch | None,
-    ) -> None:
-        self._folder, self._texts, self._theories = folder, texts, theories
-        self._tools, self._options, self._watch = tools, options, watch
+    def __init__(self, folder: Path, texts: Mapping[str, str], tools: Tools, options: Options) -> None:
+        self._folder, self._texts, self._tools, self._options = folder, texts, tools, options
+        (folder / "scratch").mkdir()
+        self._configuration = write_configuration(folder, tools)
 
-    def run(self) -> dict[str, list[Goal]]:
-        """The goals of every theory, by file."""
-        for name in ("theories", "marked", "scratch"):
-            (self._folder / name).mkdir()
-        configuration = write_configuration(self._folder, self._tools)
-        keys = {theory.file: self._key(theory, configuration.identity) for theory in self._theories}
-        results: dict[str, list[Goal]] = {}
-        if self._options.cache:
-            results = {file: list(found) for file, key in keys.items() if (found := kept(key))}
-        left = [theory for theory in self._theories if theory.file not in results]
-        if not left:
-            return results
-        self._write("theories", self._texts)
-        self._write("marked", {**self._texts, **{theory.file: marked(theory) for theory in left}})
-        scratch = self._folder / "scratch"
-        self._proving, self._marked = (
-            Setup(self._tools, configuration, self._folder / tree, scratch, self._options.patience)
-            for tree in ("theories", "marked")
-        )
-        results |= self._prove(left)
-        if self._options.cache:
-            for theory in left:
-                keep(keys[theory.file], results[theory.file])
-        return results
+    def jobs(self, theories: Sequence[Theory], wanted: Wanted) -> Iterator[tuple[str, Job[list[Goal]]]]:
+        """What there is to do for the wanted modules of theories, with the file that each belongs to."""
+        for number, theory in enumerate(theories):
+            modules = [module for module in theory.modules if wanted(theory.file, module.name)]
+            if not modules:
+                continue
+            # Each theory is read where nothing is but what it uses: what is not there, it does not hang on.
+            own = reached(theory, self._texts)
+            proving = self._setup(f"theories-{number}", own)
+            searching = self._setup(f"marked-{number}", {**own, theory.file: marked(theory)})
+            for module in modules:
+                work = _Module(theory, module, proving, searching, self._options, self._key(own, module))
+                name = f"{theory.subject} {module.name}"
+                # Most goals take about a second, most searches less.
+                yield theory.file, Job(name, work.prove, weight=1 + len(module.laws))
+                yield theory.file, Job(name, work.search)
 
-    def _key(self, theory: Theory, identity: str) -> str:
-        # No theory can use a file `theory.mlw`, whose name is a word of the language.
-        usable = {file: text for file, text in self._texts.items() if not file.endswith("/theory.mlw")}
-        limits = smoke.MODULE_SECONDS, smoke.PREMISES_SECONDS, sorted(smoke.CONTRADICTORY.items())
-        return key_of((identity, theory.file, limits), {**usable, theory.file: theory.text})
-
-    def _write(self, name: str, texts: Mapping[str, str]) -> None:
+    def _setup(self, name: str, texts: Mapping[str, str]) -> Setup:
+        tree = self._folder / name
         for file, text in texts.items():
-            path = self._folder / name / file
+            path = tree / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+        scratch = self._folder / "scratch"
+        return Setup(self._tools, self._configuration, tree, scratch, self._options.patience)
 
-    def _prove(self, theories: Sequence[Theory]) -> dict[str, list[Goal]]:
-        reading = [Job(theory.subject, partial(self._tasks, theory)) for theory in theories]
-        listed = run_jobs(reading, self._options.jobs)
-        results: dict[str, list[Goal]] = {theory.file: [] for theory in theories}
-        jobs: list[tuple[str, Job[list[Goal]]]] = []
-        for theory, tasks in zip(theories, listed, strict=True):
-            if isinstance(tasks, str):
-                results[theory.file].append(_unreadable(theory.file, tasks))
-                continue
-            for module in theory.modules:
-                mine = [task for task in tasks if task.module == module]
-                name = f"{theory.subject} {module.name}"
-                proving = partial(self._module, theory, module, mine)
-                jobs.append((theory.file, Job(name, proving, weight=len(mine))))
-                jobs.append((theory.file, Job(name, partial(self._smoke, theory, mine))))
-        goals = run_jobs([job for _, job in jobs], self._options.jobs, self._watch)
-        for (file, _), more in zip(jobs, goals, strict=True):
-            results[file] += more
-        return results
+    def _key(self, texts: Mapping[str, str], module: Module) -> str:
+        limits = smoke.MODULE_SECONDS, smoke.PREMISES_SECONDS, sorted(smoke.CONTRADICTORY.items())
+        file = next(iter(texts))
+        return key_of((self._configuration.identity, file, module.name, limits), texts)
 
-    def _tasks(self, theory: Theory) -> list[Task] | str:
-        try:
-            return print_tasks(self._marked, theory)
-        except (TasksError, OSError, ValueError) as error:
-            return str(error)
 
-    def _module(self, theory: Theory, module: Module, tasks: Sequence[Task]) -> list[Goal]:
+@dataclass
+class _Module:
+    """A module that is to be proved, and looked through for contradictions; its tasks are printed once."""
+
+    theory: Theory
+    module: Module
+    proving: Setup
+    searching: Setup
+    options: Options
+    key: str
+    _tasks: list[Task] | str | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    def prove(self) -> list[Goal]:
+        """What came of its goals."""
+        return self._kept("proof", self._prove)
+
+    def search(self) -> list[Goal]:
+        """What came of the searches for contradictions."""
+        return self._kept("smoke", self._search)
+
+    def _kept(self, kind: str, find: Callable[[list[Task]], list[Goal]]) -> list[Goal]:
+        """What an earlier run has found for the same texts and tools, or what is found now."""
+        key = f"{self.key}-{kind}"
+        found = kept(key) if self.options.cache else None
+        if found is not None:
+            return list(found)
+        tasks = self._printed()
+        if isinstance(tasks, str):
+            return [_unreadable(self.theory.file, tasks)]
+        goals = find(tasks)
+        if self.options.cache:
+            keep(key, goals)
+        return goals
+
+    def _printed(self) -> list[Task] | str:
+        with self._lock:
+            if self._tasks is None:
+                try:
+                    self._tasks = print_tasks(self.searching, self.theory, self.module)
+                except (TasksError, OSError, ValueError) as error:
+                    self._tasks = str(error)
+            return self._tasks
+
+    def _prove(self, tasks: list[Task]) -> list[Goal]:
         goals = [task.goal for task in tasks if task.goal != CONTRADICTION]
-        return prove_module(self._proving, theory, module, goals, self._options.seconds)
+        return prove_module(self.proving, self.theory, self.module, goals, self.options.seconds)
 
-    def _smoke(self, theory: Theory, tasks: Sequence[Task]) -> list[Goal]:
-        checked = [check_task(self._marked, theory, task) for task in tasks]
+    def _search(self, tasks: list[Task]) -> list[Goal]:
+        checked = [check_task(self.searching, self.theory, task) for task in tasks]
         return [goal for goal in checked if goal]

@@ -2,12 +2,15 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sonnx.prove.result import Attempt, Goal, Verdict
 from sonnx.prove.running import Ran, run_tool
+
+# A function → the functions that its body calls.
+Calls = Mapping[str, frozenset[str]]
 
 SOURCE = "model.c"
 DRIVER = "ieee.driver"
@@ -36,6 +39,9 @@ _FOREIGN = re.compile(
 )
 _LIBRARY = frozenset({"fmaf", "fma"})
 _CALLED = re.compile(r"(\w+) \(\d+ calls?\)")
+# What the names of all goals begin with, and that of a search after a call of some function.
+_MODEL = re.compile(r"^typed_(?:ieee_)?")
+_AFTER_CALL = re.compile(r"(\w+)_wp_smoke_dead_call_s\d+$")
 # It is said of every function with a pointer; the caller's arrays cannot be the project's static ones.
 _EXPECTED_WARNINGS = ("Memory model hypotheses", "Failed smoke-test")
 _WORDS: dict[str, Verdict] = {
@@ -94,23 +100,43 @@ def defined_functions(frama: Frama) -> list[str]:
 
 
 def prove_function(frama: Frama, function: str, seconds: int, *, hasty: bool = False) -> list[Goal]:
-    """Every goal of one function: first by the quickest provers, what is left by all, at last for longer.
+    """Every goal of one function, as `prove_functions` proves several."""
+    return prove_functions(frama, [function], seconds, hasty=hasty)[function]
 
-    Searches for contradictions end with their time, so only the first provers make them. In haste they are
-    left out, and nothing is tried a second time.
+
+def prove_functions(
+    frama: Frama, functions: Sequence[str], seconds: int, *, calls: Calls | None = None, hasty: bool = False
+) -> dict[str, list[Goal]]:
+    """Every goal of functions: first by the quickest provers, what is left by all, at last for longer.
+
+    Frama-C is started once for all that is open: no two of them may be `alike`. Searches for contradictions
+    end with their time, so only the first provers make them. In haste they are left out, and nothing is tried
+    a second time.
     """
-    first = _quickest(frama.provers)
-    goals = _goals(frama, function, first, min(seconds, _QUICK_SECONDS), smoke=not hasty)
-    for limit in () if hasty else (seconds, _PATIENCE * seconds):
-        left = {goal.name for goal in goals if goal.kind == "proof" and goal.verdict in _OPEN}
-        if not left:
-            break
-        found = _goals(frama, function, frama.provers, limit, smoke=False)
-        if any(goal.verdict == "failed" for goal in found):  # then nothing of this round is believed
-            return goals + [goal for goal in found if goal.verdict == "failed"]
-        better = {goal.name: goal for goal in found if goal.name in left}
-        goals = [better.get(goal.name, goal) if goal.kind == "proof" else goal for goal in goals]
-    return goals
+    first, said = _quickest(frama.provers), calls or {}
+    found = _goals(frama, functions, first, min(seconds, _QUICK_SECONDS), said, smoke=not hasty)
+    left = [] if hasty else list(functions)
+    for limit in (seconds, _PATIENCE * seconds):
+        left = [name for name in left if _open(found[name])]
+        again = _goals(frama, left, frama.provers, limit, said, smoke=False)
+        found |= {name: _better(found[name], again[name]) for name in left}
+        # Where a round failed, nothing of it is believed, and none follows.
+        left = [name for name in left if all(goal.verdict != "failed" for goal in again[name])]
+    return found
+
+
+def _open(goals: Sequence[Goal]) -> set[str]:
+    """The goals that may yet be proved."""
+    return {goal.name for goal in goals if goal.kind == "proof" and goal.verdict in _OPEN}
+
+
+def _better(goals: list[Goal], again: list[Goal]) -> list[Goal]:
+    failed = [goal for goal in again if goal.verdict == "failed"]
+    if failed:
+        return goals + failed
+    left = _open(goals)
+    found = {goal.name: goal for goal in again if goal.name in left}
+    return [found.get(goal.name, goal) if goal.kind == "proof" else goal for goal in goals]
 
 
 def _quickest(provers: Sequence[str]) -> Sequence[str]:
@@ -118,9 +144,37 @@ def _quickest(provers: Sequence[str]) -> Sequence[str]:
     return provers[: 2 if provers[0] == "z3brief" else 1]
 
 
-def _goals(frama: Frama, function: str, provers: Sequence[str], seconds: int, *, smoke: bool) -> list[Goal]:
+def alike(one: str, other: str, calls: Calls) -> bool:
+    """Whether goals of one function could be taken for those of another.
+
+    Frama-C's names begin with that of the function; searches after a call with that of what is called.
+    """
+    if one in other or other in one or one not in calls or other not in calls:
+        return True
+    return bool(calls[one] & {other, *calls[other]}) or one in calls[other]
+
+
+def batches(functions: Sequence[str], calls: Calls, most: int) -> list[list[str]]:
+    """Functions that Frama-C can be given at once, so many at most: no two of them are alike."""
+    found: list[list[str]] = []
+    for name in functions:
+        for batch in found:
+            if len(batch) < most and not any(alike(name, other, calls) for other in batch):
+                batch.append(name)
+                break
+        else:
+            found.append([name])
+    return found
+
+
+def _goals(
+    frama: Frama, functions: Sequence[str], provers: Sequence[str], seconds: int, calls: Calls, *, smoke: bool
+) -> dict[str, list[Goal]]:
+    """The goals of functions in one run; where it is not clear whose something is, each gets its own run."""
+    if not functions:
+        return {}
     options = [
-        *("-wp", "-wp-rte", *FLOATS, "-wp-driver", DRIVER, "-wp-fct", function),
+        *("-wp", "-wp-rte", *FLOATS, "-wp-driver", DRIVER, "-wp-fct", ",".join(functions)),
         *("-wp-prover", ",".join(provers), "-wp-timeout", str(seconds), "-wp-par", "1"),
         *("-wp-cache", "none", SOURCE),
     ]
@@ -128,19 +182,49 @@ def _goals(frama: Frama, function: str, provers: Sequence[str], seconds: int, *,
         # What is supposed at the beginning, in loops and after calls; every statement would take too long.
         options[:0] = ["-wp-smoke-tests", "-wp-no-smoke-dead-code", "-wp-smoke-timeout", str(_SMOKE_SECONDS)]
     ran = frama.run(options)
-    goals = list(dict.fromkeys(_parsed(frama.subject, function, ran.out)))
-    scheduled = _SCHEDULED.search(ran.out)
-    count = 0 if not scheduled or scheduled[1] == "No" else int(scheduled[1])
-    problems = [*_complaints(ran.out)]
-    if ran.how:
-        problems.append(f"Frama-C: {ran.how}: {' '.join((ran.err or ran.out)[-300:].split())}")
-    elif not count or count != len(goals) or len({(goal.kind, goal.name) for goal in goals}) != len(goals):
-        problems.append(f"Frama-C planned {count} goals and spoke of {len(goals)}")
+    goals = list(dict.fromkeys(_parsed(frama.subject, _Owners(functions, calls), ran.out)))
+    problems = [*_complaints(ran.out), *_miscounted(ran, goals)]
+    by_function = {name: [goal for goal in goals if goal.unit == name] for name in functions}
+    if len(functions) > 1 and (
+        problems or not all(by_function.values()) or sum(map(len, by_function.values())) != len(goals)
+    ):
+        alone = (_goals(frama, [name], provers, seconds, calls, smoke=smoke) for name in functions)
+        return {name: goals for each in alone for name, goals in each.items()}
     place = f"{frama.subject}/{SOURCE}"
-    return goals + [
-        Goal(frama.subject, function, "Frama-C can do its work", "failed", detail=text, place=place)
+    failed = [
+        Goal(frama.subject, functions[0], "Frama-C can do its work", "failed", detail=text, place=place)
         for text in problems
     ]
+    by_function[functions[0]] += failed  # there is only this one, or nothing failed
+    return by_function
+
+
+def _miscounted(ran: Ran, goals: Sequence[Goal]) -> Iterator[str]:
+    """Goals must be as many as were planned, and told apart by their names."""
+    scheduled = _SCHEDULED.search(ran.out)
+    count = 0 if not scheduled or scheduled[1] == "No" else int(scheduled[1])
+    if ran.how:
+        yield f"Frama-C: {ran.how}: {' '.join((ran.err or ran.out)[-300:].split())}"
+    elif not count or count != len(goals) or len({(g.kind, g.unit, g.name) for g in goals}) != len(goals):
+        yield f"Frama-C planned {count} goals and spoke of {len(goals)}"
+
+
+@dataclass(frozen=True)
+class _Owners:
+    """The functions of a run, and what each calls."""
+
+    functions: Sequence[str]
+    calls: Calls
+
+    def of(self, goal: str) -> str:
+        """The function whose goal this is; nothing where that is not clear."""
+        if len(self.functions) == 1:
+            return self.functions[0]
+        bare = _MODEL.sub("", goal)
+        found = [name for name in self.functions if bare.startswith(f"{name}_")]
+        if called := _AFTER_CALL.match(bare):
+            found += [name for name in self.functions if called[1] in self.calls[name]]
+        return found[0] if len(found) == 1 else ""
 
 
 def _complaints(out: str) -> Iterator[str]:
@@ -156,11 +240,11 @@ def _complaints(out: str) -> Iterator[str]:
 @dataclass
 class _Entry:
     kind: str
-    name: str
+    goal: Goal
     attempts: list[Attempt] = field(default_factory=list)
 
 
-def _parsed(subject: str, function: str, out: str) -> Iterator[Goal]:
+def _parsed(subject: str, owners: _Owners, out: str) -> Iterator[Goal]:
     """The goals that Frama-C speaks of, and what became of each."""
     open_entry: _Entry | None = None
     for line in [*out.splitlines(), "[wp] end"]:
@@ -171,46 +255,29 @@ def _parsed(subject: str, function: str, out: str) -> Iterator[Goal]:
             open_entry.attempts.append(Attempt(said[1], verdict, _duration(said[3]), detail))
             continue
         if open_entry:
-            yield _unproved(subject, function, open_entry)
+            yield _unproved(open_entry)
             open_entry = None
         if found := _ANSWERED.match(line):
-            yield _answered(subject, function, *found.groups())
+            yield _answered(_begun(subject, owners, found[2]), found[1], found[3], found[4])
         elif found := _PASSED.match(line):
-            yield Goal(
-                subject,
-                function,
-                short_name(found[1], function),
-                "unknown",
-                kind="smoke",
-                place=f"{subject}/{SOURCE}",
-            )
+            yield replace(_begun(subject, owners, found[1]), verdict="unknown", kind="smoke")
         elif found := _FAILED.match(line):
-            open_entry = _Entry(found[1], short_name(found[2], function))
+            open_entry = _Entry(found[1], _begun(subject, owners, found[2]))
         elif found := _OTHER.match(line):  # a word that is not known here is no proof
-            yield Goal(
-                subject,
-                function,
-                short_name(found[3], function),
-                "failed",
-                detail=line.strip(),
-                place=f"{subject}/{SOURCE}",
-            )
+            yield replace(_begun(subject, owners, found[3]), detail=line.strip())
 
 
-def _answered(subject: str, function: str, prover: str, goal: str, word: str, rest: str) -> Goal:
-    name, seconds = short_name(goal, function), _duration(rest)
-    verdict = _verdict(word)
+def _begun(subject: str, owners: _Owners, goal: str) -> Goal:
+    """A goal of which nothing good is known yet."""
+    function = owners.of(goal)
+    return Goal(subject, function, short_name(goal, function), "failed", place=f"{subject}/{SOURCE}")
+
+
+def _answered(goal: Goal, prover: str, word: str, rest: str) -> Goal:
+    verdict, seconds = _verdict(word), _duration(rest)
     attempts = () if verdict == "proved" else (Attempt(prover, verdict, seconds),)
-    return Goal(
-        subject,
-        function,
-        name,
-        verdict,
-        prover,
-        seconds,
-        law=_law(name),
-        place=f"{subject}/{SOURCE}",
-        attempts=attempts,
+    return replace(
+        goal, verdict=verdict, prover=prover, seconds=seconds, law=_law(goal.name), attempts=attempts
     )
 
 
@@ -219,37 +286,20 @@ def _verdict(word: str) -> Verdict:
     return _WORDS.get(word, "failed")
 
 
-def _unproved(subject: str, function: str, entry: _Entry) -> Goal:
-    attempts = tuple(entry.attempts)
+def _unproved(entry: _Entry) -> Goal:
+    goal = replace(entry.goal, attempts=tuple(entry.attempts))
     if entry.kind == "Smoke-test":
         detail = "what is assumed there is contradictory, or is never reached"
-        return Goal(
-            subject,
-            function,
-            entry.name,
-            "contradiction",
-            kind="smoke",
-            detail=detail,
-            place=f"{subject}/{SOURCE}",
-            attempts=attempts,
-        )
-    verdicts = {attempt.verdict for attempt in attempts}
+        return replace(goal, verdict="contradiction", kind="smoke", detail=detail)
+    verdicts = {attempt.verdict for attempt in goal.attempts}
     order: tuple[Verdict, ...] = ("invalid", "timeout", "unknown")
     verdict: Verdict = next((each for each in order if each in verdicts), "failed")
-    return Goal(
-        subject,
-        function,
-        entry.name,
-        verdict,
-        law=_law(entry.name),
-        place=f"{subject}/{SOURCE}",
-        attempts=attempts,
-    )
+    return replace(goal, verdict=verdict, law=_law(goal.name))
 
 
 def short_name(goal: str, function: str) -> str:
     """A goal's name without the memory model and the function that it begins with."""
-    return re.sub(rf"^typed_\w*?{re.escape(function)}_", "", goal)
+    return re.sub(rf"^typed_\w*?{re.escape(function)}_", "", goal) if function else goal
 
 
 def _law(name: str) -> str:
