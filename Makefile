@@ -59,7 +59,7 @@ provers:
 	else echo "install the provers first: sudo apt-get install --no-install-recommends $(PROVERS)" >&2; exit 1; fi >/dev/null
 
 prove: $(VENV)/.prove provers
-	@$(BIN)/python examples/prove.py build/prove
+	@$(BIN)/python -m proofs build/prove $(if $(ALL),--all)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m bench

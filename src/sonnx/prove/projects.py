@@ -42,7 +42,7 @@ _NEEDED = ("model.c", "model.h", "checks.h")
 _PERHAPS = ("weights.h", "weights.c")
 _MOST_BYTES = 64 * 2**20
 # The first proves most, and is quick; with the second it is nearly all.
-_PROVERS = ("z3brief", "cvc4nofp", "z3new", "z3nofp")
+PROVERS = ("z3brief", "cvc4nofp", "z3new", "z3nofp")
 
 
 def prove_project(
@@ -82,7 +82,7 @@ def planned_project(
         configuration = write_configuration(place, found)
         for file, text in {**texts, **driver_files()}.items():
             (place / file).write_text(text, encoding="utf-8")
-        provers = [each for each in _PROVERS if each in configuration.provers]
+        provers = [each for each in PROVERS if each in configuration.provers]
         environment = wp.program_environment(configuration.environment)
         frama = wp.Frama(found.frama_c.path, place, environment, provers, subject)
         names = proved_functions(frama, texts)

@@ -1,0 +1,1 @@
+"""What the project keeps of its own proofs: `python -m proofs FOLDER` proves, and compares with the lock."""

@@ -1,0 +1,131 @@
+"""What of the project is proved: modules of theories, functions of emitted C; and what each hangs on."""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+import sonnx
+from examples import kernels, mobilenet_like
+from proofs.lock import Unit
+from sonnx.prove.configuration import write_configuration
+from sonnx.prove.contracts import assumed, contracts
+from sonnx.prove.eva import WHOLE
+from sonnx.prove.mlw import read_theory
+from sonnx.prove.projects import PROVERS, driver_files
+from sonnx.prove.running import Options
+from sonnx.prove.theories import operators_sources, reached
+from sonnx.prove.tools import Tools
+
+ROOT = Path(__file__).parent.parent
+THEORIES = "operators"
+PROJECTS = ("example", "kernels", "fused")
+# How proofs are sought and believed, with all limits and options: a change of it proves everything anew.
+_WAYS = ("configuration.py", "mlw.py", "modules.py", "result.py", "smoke.py")
+_WAYS_IN_C = ("configuration.py", "eva.py", "result.py", "wp.py")
+# It names the model's file, which says nothing of what is proved.
+_HEADING = re.compile(r"\A/\*(?!@).*?\*/\n", re.DOTALL)
+# What the tree's digest is made of: all that people write.
+_FOLDERS = ("bench", "docs", "examples", "proofs", "src", "tests")
+_FILES = ("Makefile", "constraints.txt", "proofs.lock", "pyproject.toml")
+_WRITTEN = frozenset({".c", ".driver", ".h", ".md", ".mlw", ".py", ".toml"})
+
+
+def emitted(name: str) -> dict[str, bytes]:
+    """The files of an example project, as `sonnx emit` writes them."""
+    with tempfile.TemporaryDirectory(prefix="sonnx-") as folder:
+        path = Path(folder) / f"{name}.onnx"
+        model = mobilenet_like.build() if name == "example" else kernels.build(convolutions=name == "fused")
+        path.write_bytes(model.SerializeToString(deterministic=True))
+        graph = sonnx.load(path)
+    if name == "example":
+        return graph.normalize(dims={"batch": 1}).to_c()
+    return graph.to_c(accumulate="fused" if name == "fused" else "separate")
+
+
+@cache
+def emitted_texts(name: str) -> Mapping[str, str]:
+    """The sources of an example project that proofs read."""
+    return {
+        file: content.decode("ascii")
+        for file, content in emitted(name).items()
+        if file.endswith((".c", ".h")) and file != "test_model.c"
+    }
+
+
+def theory_units(sources: Mapping[str, str], tools: str, options: Options | None = None) -> list[Unit]:
+    """The modules of theories; `tools` is the digest of what proves them."""
+    ways = (_ways(_WAYS), (options or Options()).seconds)
+    return [
+        Unit(
+            f"{theory.subject} {module.name}",
+            _digest("theory", theory.file, module.name, ways, reached(theory, sources)),
+            tools,
+            goals=len(module.laws),
+            searches=1,
+        )
+        for theory in (read_theory(file, text) for file, text in sources.items())
+        for module in theory.modules
+    ]
+
+
+def project_units(
+    name: str, texts: Mapping[str, str], tools: str, options: Options | None = None
+) -> list[Unit]:
+    """The functions of a project, and the whole of it, by what the sources say."""
+    ways = (_ways(_WAYS_IN_C), (options or Options()).seconds, PROVERS, driver_files())
+    bare = {file: _HEADING.sub("", text, count=1) for file, text in texts.items()}
+    read = {file: text for file, text in bare.items() if file != "weights.c"}  # WP looks at model.c alone
+    trusted = assumed(texts["model.c"])
+    functions = [function for function in contracts(texts["model.c"]) if function not in trusted]
+    found = [Unit(f"{name} {each}", _digest("function", each, ways, read), tools) for each in functions]
+    return [*found, Unit(f"{name} {WHOLE}", _digest("program", ways, bare), tools)]
+
+
+def all_units(tools: Mapping[str, str]) -> list[Unit]:
+    """Everything of this project that is proved."""
+    found = theory_units(operators_sources(), tools[THEORIES])
+    for name in PROJECTS:
+        found += project_units(name, emitted_texts(name), tools[name])
+    return found
+
+
+def tools_digests(tools: Tools) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The digest of the tools for theories and for each project, and names and versions by digest."""
+    with tempfile.TemporaryDirectory(prefix="sonnx-") as folder:
+        canonical = write_configuration(Path(folder), tools).canonical
+    shown = tuple(f"{name} {version}" for name, version in tools.versions)
+    frama_c = f"frama-c {tools.frama_c.version}" if tools.frama_c else ""
+    of_theories = tuple(text for text in shown if text != frama_c)
+    theories, projects = _digest("theories", canonical, of_theories), _digest("projects", canonical, shown)
+    return (
+        {THEORIES: theories, **dict.fromkeys(PROJECTS, projects)},
+        {theories: of_theories, projects: shown},
+    )
+
+
+def tree_digest(root: Path = ROOT) -> str:
+    """The digest of all that people have written below a folder, which decides who is drawn."""
+    return _digest("tree", {file: sha256((root / file).read_bytes()).hexdigest() for file in _written(root)})
+
+
+def _written(root: Path) -> Iterator[str]:
+    yield from (file for file in _FILES if (root / file).is_file())
+    for folder in _FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in _WRITTEN and path.is_file():
+                yield path.relative_to(root).as_posix()
+
+
+def _ways(names: Sequence[str]) -> dict[str, str]:
+    folder = files("sonnx.prove")
+    return {name: (folder / name).read_text(encoding="utf-8") for name in names}
+
+
+def _digest(*parts: object) -> str:
+    """The same on every machine, whatever the order in which texts were found."""
+    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
