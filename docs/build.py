@@ -24,8 +24,9 @@ from docs.matrix import (
     driver_table,
     matrix,
     read_evidence,
-    reports_table,
+    standing_table,
     subject_of,
+    tools_table,
 )
 from docs.overview import changelog_page, operators_table, rule_links, rules_table, rulings_page
 from docs.pages import Block, Expanded, Links, expand, require
@@ -41,7 +42,7 @@ _FIGURE_NAME = re.compile(r"[a-z0-9-]+")
 _LISTS: Mapping[str, Sequence[str]] = {
     "index.md": ("operators",),
     "rules.md": ("rules",),
-    "trust.md": ("assumptions", "driver", "matrix", "reports"),
+    "trust.md": ("assumptions", "driver", "matrix", "standing", "tools"),
 }
 
 
@@ -180,7 +181,7 @@ def _folder_pages(folder: Folder, inputs: Inputs, figures: Mapping[str, Figure],
     draft.add(folder.path, page)
     theory = inputs.evidence.theories.get(subject_of(folder))
     if theory is not None:
-        draft.texts[folder.path] += laws_section(theory[0], "../")
+        draft.texts[folder.path] += laws_section(theory, "../")
     draft.problems += require(page, folder.source, [name for name in blocks if name != "figure"])
     if folder.contract is not None:
         name = f"{folder.name}.md"
@@ -190,7 +191,7 @@ def _folder_pages(folder: Folder, inputs: Inputs, figures: Mapping[str, Figure],
 def _laws_pages(inputs: Inputs, draft: _Draft) -> None:
     """A page for every theory of a folder on the site, and for those that several share."""
     titles = {subject_of(folder): folder.title for folder in inputs.folders}
-    for subject, (theory, _) in inputs.evidence.theories.items():
+    for subject, theory in inputs.evidence.theories.items():
         if subject in titles or subject.startswith("shared/"):
             draft.texts[laws_path(subject)] = laws_page(titles.get(subject, subject), theory)
 
@@ -219,7 +220,8 @@ def _page_blocks(inputs: Inputs, pages: MutableMapping[str, str]) -> Mapping[str
         "assumptions": _plain(assumptions_table),
         "driver": _plain(driver_table),
         "matrix": _plain(lambda: matrix(listed, inputs.evidence)),
-        "reports": _plain(lambda: reports_table(inputs.evidence)),
+        "standing": _plain(lambda: standing_table(inputs.evidence)),
+        "tools": _plain(lambda: tools_table(inputs.evidence)),
         "verdicts": lambda argument: verdicts(argument, pages),
     }
 

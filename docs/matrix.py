@@ -3,104 +3,96 @@
 Nothing is written by hand: where a source or a report is missing, the cell says so.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+
+from proofs.lock import EMPTY, Entry, Lock, LockError, Unit, read_lock
+from proofs.units import PROJECTS, emitted_texts, project_units, theory_units
 
 from docs.counting import count_tests
 from docs.folders import Folder
 from docs.laws import count, laws_path
 from docs.markup import DocsError, code, escape, prose, table
 from sonnx.prove.assumptions import DRIVER_LINES, Assumption, assumptions
-from sonnx.prove.mlw import Theory, TheoryError, read_theory, used_files
+from sonnx.prove.mlw import Theory, TheoryError, read_theory
 from sonnx.prove.theories import read_sources
 
 ROOT = Path(__file__).parent.parent
-NOT_RUN, OUT_OF_DATE, NONE = "not run", "out of date", "-"
-PROJECTS = ("example", "kernels", "fused")
+NOT_PROVED, OUT_OF_DATE, NONE = "not proved", "out of date", "-"
 _NODE = re.compile(r"^/\* Node (\d+)(?: `[^\n]*`)?: (\w+)$", re.MULTILINE)
 _FUNCTION = re.compile(r"node_(\d+)_")
 _HEADS = (
     *("operator", "rules", "meaning", "cases", "plain kernel", "fast kernel"),
     *("theory laws", "theory goals", "WP goals", "tests"),
 )
-
-
-@dataclass(frozen=True)
-class Report:
-    """A report of `sonnx prove` as JSON: its goals, its tools, and when it was written."""
-
-    name: str
-    document: Mapping[str, Any]
-    time: float
-
-    @property
-    def goals(self) -> Sequence[Mapping[str, Any]]:
-        """What was to be proved, without the searches for contradictions."""
-        return [goal for goal in self.document["goals"] if goal["kind"] == "proof"]
-
-
-@dataclass(frozen=True)
-class Project:
-    """The report on an emitted project; `nodes` has the operator of every node.
-
-    It is None where the project's model.c is missing, or younger than the report.
-    """
-
-    report: Report
-    nodes: Mapping[int, str] | None
+_STANDING_HEADS = ("subject", "parts", "goals proved", "searches without contradiction", "by", "since")
 
 
 @dataclass(frozen=True)
 class Evidence:
     """All that the matrix is counted from.
 
-    `theories` are by subject, such as `onnx/clip`, with the time of their newest file; `kernels` has the
-    lines of C by folder below `operators` and kind; `tests` is by identifier.
+    `theories` are by subject, such as `onnx/clip`; `kernels` has the lines of C by folder below `operators`
+    and kind; `tests` is by identifier. `units` has all that can be proved, by theory or project, and `nodes`
+    the operator of every node of a project; `lock` says what was proved.
     """
 
-    theories: Mapping[str, tuple[Theory, float]]
+    theories: Mapping[str, Theory]
     kernels: Mapping[tuple[str, str], int]
     meanings: frozenset[str]
     tests: Mapping[str, int]
-    operators: Report | None
-    projects: Mapping[str, Project | None]
+    units: Mapping[str, Sequence[Unit]]
+    nodes: Mapping[str, Mapping[int, str]]
+    lock: Lock
 
 
-def read_evidence(root: Path = ROOT) -> Evidence:
-    """Read sources, tests and reports of the project in a folder; raises DocsError for a damaged one."""
-    operators, reports = root / "src" / "sonnx" / "operators", root / "build" / "prove"
+def read_evidence(root: Path = ROOT, projects: Mapping[str, Mapping[str, str]] | None = None) -> Evidence:
+    """Read sources, tests and the lock of the project in a folder; raises DocsError for a damaged one.
+
+    `projects` are the sources of the emitted projects, which are written anew where they are not given.
+    """
+    operators = root / "src" / "sonnx" / "operators"
+    sources = read_sources(operators)
+    emitted = {name: emitted_texts(name) for name in PROJECTS} if projects is None else projects
+    try:
+        theories = [read_theory(file, text) for file, text in sources.items()]
+        # Which tools are on this machine is nothing to a page; the lock names those that proved.
+        units = theory_units(sources, tools="")
+    except TheoryError as error:
+        raise DocsError(f"a theory cannot be read: {error}") from None
+    grouped = {subject: list(part) for subject, part in groupby(units, lambda unit: _subject(unit.name))}
     return Evidence(
-        _theories(operators),
+        {theory.subject: theory for theory in theories},
         _kernels(operators),
         frozenset(_folder(operators, path) for path in operators.rglob("meaning.py")),
         count_tests(root / "tests" / "operators"),
-        _report(reports, "operators"),
-        {name: _project(reports, name) for name in PROJECTS},
+        grouped | {name: project_units(name, texts, tools="") for name, texts in emitted.items()},
+        {
+            name: {int(number): operator for number, operator in _NODE.findall(texts["model.c"])}
+            for name, texts in emitted.items()
+        },
+        _lock(root / "proofs.lock"),
     )
+
+
+def _subject(unit: str) -> str:
+    return unit.partition(" ")[0]
+
+
+def _lock(path: Path) -> Lock:
+    if not path.is_file():
+        return EMPTY
+    try:
+        return read_lock(path.read_text(encoding="utf-8"))
+    except (LockError, OSError, UnicodeDecodeError) as error:
+        raise DocsError(f"{path.name} is not believed: {error}; make prove ALL=1 writes it anew") from None
 
 
 def _folder(operators: Path, path: Path) -> str:
     return path.parent.relative_to(operators).as_posix()
-
-
-def _theories(operators: Path) -> Mapping[str, tuple[Theory, float]]:
-    texts = read_sources(operators)
-    try:
-        listed = [read_theory(file, text) for file, text in texts.items()]
-    except TheoryError as error:
-        raise DocsError(f"a theory cannot be read: {error}") from None
-    times = {file: (operators / file).stat().st_mtime for file in texts}
-    return {
-        theory.subject: (
-            theory,
-            max(times[file] for file in {theory.file, *(used_files(theory) & texts.keys())}),
-        )
-        for theory in listed
-    }
 
 
 def _kernels(operators: Path) -> Mapping[tuple[str, str], int]:
@@ -111,31 +103,6 @@ def _kernels(operators: Path) -> Mapping[tuple[str, str], int]:
             key = _folder(operators, path), kind
             found[key] = found.get(key, 0) + len(path.read_text(encoding="utf-8").splitlines())
     return found
-
-
-def _report(folder: Path, name: str) -> Report | None:
-    path = folder / f"{name}.json"
-    if not path.is_file():
-        return None
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        report = Report(name, document, path.stat().st_mtime)
-        for goal in report.document["goals"]:
-            for key in ("subject", "unit", "law", "kind", "good"):
-                goal[key]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise DocsError(f"{path.name} is no report of proofs: run make prove") from None
-    return report
-
-
-def _project(folder: Path, name: str) -> Project | None:
-    report, source = _report(folder, name), folder / name / "model.c"
-    if report is None:
-        return None
-    if not source.is_file() or source.stat().st_mtime > report.time:
-        return Project(report, None)
-    text = source.read_text(encoding="ascii", errors="replace")
-    return Project(report, {int(number): operator for number, operator in _NODE.findall(text)})
 
 
 def matrix(folders: Iterable[Folder], evidence: Evidence) -> str:
@@ -189,77 +156,83 @@ def _shared_row(subject: str, evidence: Evidence) -> list[str]:
 def _theory_cells(subject: str, evidence: Evidence) -> tuple[str, str]:
     if subject not in evidence.theories:
         return NONE, NONE
-    theory, time = evidence.theories[subject]
-    laws = f"[{count(theory)}]({laws_path(subject)})"
-    report = evidence.operators
-    if report is None:
-        return laws, NOT_RUN
-    goals = [goal for goal in report.goals if goal["subject"] == subject]
-    proved = {(goal["unit"], goal["law"]) for goal in goals if goal["law"]}
-    stated = {(module.name, law.name) for module in theory.modules for law in module.laws}
-    if report.time < time or proved != stated:
-        return laws, OUT_OF_DATE
-    return laws, _share(goals)
+    laws = f"[{count(evidence.theories[subject])}]({laws_path(subject)})"
+    return laws, _goals(evidence.units[subject], evidence.lock)
 
 
-def _share(goals: Sequence[Mapping[str, Any]]) -> str:
-    """How many goals are proved; all of them in one number."""
-    good = sum(bool(goal["good"]) for goal in goals)
-    return str(good) if good == len(goals) else f"**{good} of {len(goals)}**"
+def _goals(units: Sequence[Unit], lock: Lock) -> str:
+    """How many goals were proved of the texts that are here; or why that cannot be said."""
+    entries = [lock.entries.get(unit.name) for unit in units]
+    if not any(entries):
+        return NOT_PROVED
+    if not all(entry and entry.text == unit.text for entry, unit in zip(entries, units, strict=True)):
+        return OUT_OF_DATE
+    return str(sum(entry.goals for entry in entries if entry))
 
 
 def _wp_cell(operator: str, evidence: Evidence) -> str:
-    def is_mine(project: Project, unit: str) -> bool:
-        found = _FUNCTION.match(unit)
-        return found is not None and (project.nodes or {}).get(int(found[1])) == operator
+    def is_mine(project: str, function: str) -> bool:
+        found = _FUNCTION.match(function)
+        return found is not None and evidence.nodes[project].get(int(found[1])) == operator
 
     return _over_projects(evidence, is_mine)
 
 
 def _beside(evidence: Evidence) -> str:
-    return _over_projects(evidence, lambda _, unit: not _FUNCTION.match(unit))
+    return _over_projects(evidence, lambda _, function: not _FUNCTION.match(function))
 
 
-def _over_projects(evidence: Evidence, is_mine: Callable[[Project, str], bool]) -> str:
+def _over_projects(evidence: Evidence, is_mine: Callable[[str, str], bool]) -> str:
     """The goals of all projects that belong somewhere, project by project where one is not in order."""
-    cells: list[str] = []
-    goals: list[Mapping[str, Any]] = []
-    for name, project in evidence.projects.items():
-        if project is None:
-            cells.append(f"{name}: {NOT_RUN}")
-        elif not _fits(project):
-            cells.append(f"{name}: {OUT_OF_DATE}")
-        else:
-            goals += [goal for goal in project.report.goals if is_mine(project, goal["unit"])]
-    if len(cells) == len(evidence.projects):
-        return NOT_RUN if all(cell.endswith(NOT_RUN) for cell in cells) else "; ".join(cells)
-    return "; ".join([_share(goals) if goals else "no node", *cells])
+    cells: dict[str, str] = {}
+    for project in evidence.nodes:
+        units = [unit for unit in evidence.units[project] if is_mine(project, unit.name.partition(" ")[2])]
+        if units:
+            cells[project] = _goals(units, evidence.lock)
+    numbers = [int(cell) for cell in cells.values() if cell.isdigit()]
+    others = [f"{name}: {cell}" for name, cell in cells.items() if not cell.isdigit()]
+    if not cells:
+        return "no node"
+    if not numbers and set(cells.values()) == {NOT_PROVED}:
+        return NOT_PROVED
+    return "; ".join([*([str(sum(numbers))] if numbers else []), *others])
 
 
-def _fits(project: Project) -> bool:
-    """Whether the report speaks of the nodes that model.c has."""
-    spoken = {int(found[1]) for goal in project.report.goals if (found := _FUNCTION.match(goal["unit"]))}
-    return project.nodes is not None and spoken <= project.nodes.keys()
-
-
-def reports_table(evidence: Evidence) -> str:
-    """What each report says as a whole, and by which tools."""
-    projects = [(name, project.report if project else None) for name, project in evidence.projects.items()]
+def standing_table(evidence: Evidence) -> str:
+    """What the lock says of every theory and project, and since when."""
     rows = []
-    for name, report in (("operators", evidence.operators), *projects):
-        if report is None:
-            rows.append((code(f"build/prove/{name}.json"), NOT_RUN, "", "", ""))
+    for subject, units in evidence.units.items():
+        entries = [entry for unit in units if (entry := evidence.lock.entries.get(unit.name))]
+        goals = _goals(units, evidence.lock)
+        if not goals.isdigit():
+            rows.append((code(subject), str(len(units)), goals, "", "", ""))
             continue
-        goals = report.goals
-        smoke = [goal for goal in report.document["goals"] if goal["kind"] == "smoke"]
-        tools = ", ".join(f"{tool['name']} {tool['version']}" for tool in report.document["tools"])
-        cells = (
-            _share(goals),
-            str(len(goals)),
-            f"{sum(bool(goal['good']) for goal in smoke)} of {len(smoke)}",
-        )
-        rows.append((code(f"build/prove/{name}.json"), *cells, escape(tools)))
-    return table(("report", "proved", "goals", "searches without contradiction", "tools"), rows)
+        provers = sorted({prover for entry in entries for prover in entry.provers})
+        searches = str(sum(entry.searches for entry in entries))
+        cells = (str(len(units)), goals, searches, escape(", ".join(provers)), _since(entries))
+        rows.append((code(subject), *cells))
+    return table(_STANDING_HEADS, rows)
+
+
+def _since(entries: Sequence[Entry]) -> str:
+    """The days and commits at which entries were proved, with their number where there are several."""
+    stamps = sorted((entry.date, entry.commit) for entry in entries)
+    parts = []
+    for (day, commit), same in groupby(stamps):
+        number = len(list(same))
+        at = f", commit {code(commit.rstrip('+'))}" if commit else ""
+        changed = " and what was not committed then" if commit.endswith("+") else ""
+        parts.append(f"{day}{at}{changed}" + (f" ({number})" if number != len(stamps) else ""))
+    return "<br>".join(parts)
+
+
+def tools_table(evidence: Evidence) -> str:
+    """The tools by which entries of the lock were proved, and how many."""
+    used = [entry.tools for entry in evidence.lock.entries.values()]
+    rows = [
+        (escape(", ".join(names)), str(used.count(digest))) for digest, names in evidence.lock.tools.items()
+    ]
+    return table(("tools", "parts proved by them"), rows or [(NOT_PROVED, "")])
 
 
 def assumptions_table() -> str:

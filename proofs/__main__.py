@@ -186,7 +186,7 @@ def _announced(
         yield f"everything is proved anew: {len(choice.now)} modules, functions and programs"
         return
     every = len(choice.now | {*choice.standing})
-    yield f"{FILE} has {len(lock.entries)} entries; {len(choice.now)} of {every} modules and functions are proved:"
+    yield f"{FILE} has {len(lock.entries)} entries; {len(choice.now)} of {every} subjects are proved now:"
     yield f"  {len(choice.missing)} without an entry, {len(choice.changed)} whose text or limits have changed"
     yield f"  {len(choice.drawn)} drawn, one of {SHARE} that fit, by the digest of the tree {tree[:12]}"
     if choice.other_tools:
