@@ -9,7 +9,7 @@ SHELL  := /bin/bash
 help:
 	@echo "make demo    a model checked, made to conform, run in IEEE arithmetic and exactly, written in C"
 	@echo "make test    lint, types, all tests with coverage"
-	@echo "make prove   theories by Why3, emitted C by Frama-C: tables, build/prove/*.json and *.xml"
+	@echo "make prove   what proofs.lock has no entry for, and a tenth of the rest, by Why3 and Frama-C (ALL=1: everything)"
 	@echo "make fuzz    20,000 damaged and hostile model files through the check"
 	@echo "make bench   measured ratios to other engines: tables, build/bench.json, build/bench.png"
 	@echo "make docs    the documentation, into site/"

@@ -205,7 +205,7 @@ def standing_table(evidence: Evidence) -> str:
         entries = [entry for unit in units if (entry := evidence.lock.entries.get(unit.name))]
         goals = _goals(units, evidence.lock)
         if not goals.isdigit():
-            rows.append((code(subject), str(len(units)), goals, "", "", ""))
+            rows.append((code(subject), str(len(units)), goals, NONE, NONE, NONE))
             continue
         provers = sorted({prover for entry in entries for prover in entry.provers})
         searches = str(sum(entry.searches for entry in entries))
@@ -232,7 +232,7 @@ def tools_table(evidence: Evidence) -> str:
     rows = [
         (escape(", ".join(names)), str(used.count(digest))) for digest, names in evidence.lock.tools.items()
     ]
-    return table(("tools", "parts proved by them"), rows or [(NOT_PROVED, "")])
+    return table(("tools", "parts proved by them"), rows or [(NOT_PROVED, NONE)])
 
 
 def assumptions_table() -> str:

@@ -64,7 +64,8 @@ print(6 * 7)
     "emit.md": "# C\n",
     "proofs.md": "# Proofs\n",
     "conformance.md": "# Conformance\n",
-    "trust.md": "# Trust\n\n{{ assumptions }}\n\n{{ driver }}\n\n{{ matrix }}\n\n{{ reports }}\n",
+    "trust.md": "# Trust\n\n{{ assumptions }}\n\n{{ driver }}\n\n{{ matrix }}\n\n{{ standing }}\n\n"
+    "{{ tools }}\n",
     "speed.md": "# Speed\n",
     "xla.md": "# XLA\n",
     "rules.md": "# All rules\n\n{{ rules }}\n",

@@ -1,8 +1,6 @@
 """The matrix says what is there and changes when that does; the pages show the package's own tables."""
 
-import os
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +11,20 @@ from docs.counting import count_tests, named_by_tests
 from docs.folders import folders
 from docs.laws import comment, laws_path, statement
 from docs.markup import DocsError
-from docs.matrix import assumptions_table, driver_table, matrix, read_evidence, reports_table
+from docs.matrix import (
+    assumptions_table,
+    driver_table,
+    matrix,
+    read_evidence,
+    standing_table,
+    tools_table,
+)
+from proofs.lock import Entry, Lock, lock_text
 
 from docs import build as docs_build
-from sonnx import __version__
 from sonnx.prove.assumptions import DRIVER_LINES, assumptions
 from sonnx.prove.mlw import read_theory
-from sonnx.prove.reporting import proofs_json, proofs_text
+from sonnx.prove.reporting import proofs_text
 from sonnx.prove.result import Attempt, Goal, Proofs
 
 ROOT = Path(__file__).parents[2]
@@ -33,12 +38,29 @@ THEORY = """module Clip
   = ()
 end
 """
-MODEL = """/* Node 0 `a`: Clip
+MODEL = """/* Written by sonnx */
+/*@ assigns \\nothing; */
+static int node_0_a_element(void)
+{
+}
+/* Node 0 `a`: Clip
      input */
+/*@ assigns t; */
 static void node_0_a(void)
+{
+}
 /* Node 1: Conv
 */
+/*@ assigns t; */
+static void node_1_conv(void)
+{
+}
+/*@ assigns t; */
+void net_run(void)
+{
+}
 """
+TOOLS = "a" * 64
 
 
 def cells(text: str) -> Mapping[str, Mapping[str, str]]:
@@ -50,7 +72,7 @@ def cells(text: str) -> Mapping[str, Mapping[str, str]]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with the sources of Clip alone, and reports on its theory and on an emitted project."""
+    """A project with the sources of Clip alone, and a lock on its theory and on an emitted project."""
     for part in ("onnx/clip", "onnx/conv"):
         there = tmp_path / "src" / "sonnx" / "operators" / part
         there.mkdir(parents=True)
@@ -63,30 +85,42 @@ def project(tmp_path: Path) -> Path:
     tests = tmp_path / "tests" / "operators"
     tests.mkdir(parents=True)
     (tests / "test_one.py").write_text("import sonnx\ndef test_a():\n    sonnx.clip(1)\n")
-    reports = tmp_path / "build" / "prove"
-    (reports / "example").mkdir(parents=True)
-    (reports / "example" / "model.c").write_text(MODEL)
-    goals = [Goal("onnx/clip", "Clip", f"{law}.{part}", "proved", law=law) for law, part in LAWS]
-    smoke = Goal("onnx/clip", "Clip", "false does not follow", "unknown", kind="smoke")
-    write_report(reports / "operators.json", [*goals, smoke])
-    units = ("node_0_a", "node_0_a_element", "node_1_conv", "net_run", "the whole program")
-    write_report(reports / "example.json", [Goal("example", unit, "ensures", "proved") for unit in units])
+    write_lock(tmp_path)
     return tmp_path
 
 
-LAWS = (("first", 1), ("second", 1), ("second", 2), ("third", 1))
+def emitted(model: str = MODEL) -> Mapping[str, Mapping[str, str]]:
+    others = MODEL.replace("Clip", "Where").replace("Conv", "Where")
+    return {"example": {"model.c": model}, "kernels": {"model.c": others}, "fused": {"model.c": others}}
 
 
-def write_report(path: Path, goals: list[Goal], time: float = 2e9) -> None:
-    path.write_text(proofs_json(Proofs(tuple(goals), (("why3", "1.5.1"),)), __version__))
-    os.utime(path, (time, time))
+def write_lock(root: Path, lost: str = "", changed: str = "", **stamp: str) -> None:
+    """A lock on all that is there, but for a unit that is lost, and one with another text."""
+    evidence = read_evidence(root, emitted())
+    entry = Entry("", TOOLS, "proved", 2, 1, ("cvc4nofp", "Qed"), 1.5, "0123456789ab", "2026-01-02")
+    entries = {
+        unit.name: replace(entry, text=unit.text)
+        for units in evidence.units.values()
+        for unit in units
+        if unit.name != lost
+    }
+    if changed:
+        entries[changed] = replace(entries[changed], text="f" * 64)
+    if stamp:
+        entries["example net_run"] = replace(entries["example net_run"], **stamp)  # type: ignore[arg-type]
+    lock = Lock({TOOLS: ("why3 1.5.1", "cvc4 1.8")}, entries)
+    (root / "proofs.lock").write_text(lock_text(lock))
 
 
-def of(project: Path) -> Mapping[str, Mapping[str, str]]:
+def of(project: Path, model: str = MODEL) -> Mapping[str, Mapping[str, str]]:
     wanted = [
         folder for folder in folders() if folder.title in {"Clip", "Conv", "xla.Clamp", "General rules"}
     ]
-    return cells(matrix(wanted, read_evidence(project)))
+    return cells(matrix(wanted, read_evidence(project, emitted(model))))
+
+
+def standing(project: Path) -> Mapping[str, Mapping[str, str]]:
+    return cells(standing_table(read_evidence(project, emitted())))
 
 
 def test_every_cell_is_counted(project: Path) -> None:
@@ -95,8 +129,8 @@ def test_every_cell_is_counted(project: Path) -> None:
         "3",
         "3",
         "[3](operators/clip-laws.md)",
+        "2",
         "4",
-        "2; kernels: not run; fused: not run",
         "1",
     ]
     folder = next(folder for folder in folders() if folder.title == "Clip")
@@ -107,7 +141,7 @@ def test_every_cell_is_counted(project: Path) -> None:
 
 def test_goals_of_no_node_have_a_line_of_their_own(project: Path) -> None:
     beside = of(project)["emitted projects, beside their nodes"]
-    assert beside["WP goals"].startswith("2; ")
+    assert beside["WP goals"] == "12"  # the entry point and the whole program of three projects
 
 
 def test_an_operator_without_theory_kernel_or_meaning_shows_it(project: Path) -> None:
@@ -132,78 +166,72 @@ def test_general_rules_have_nothing_but_rules(project: Path) -> None:
     assert set(row[2:]) == {"-"}
 
 
-def test_a_missing_report_is_said(project: Path) -> None:
-    shutil.rmtree(project / "build")
+def test_a_missing_lock_is_said(project: Path) -> None:
+    (project / "proofs.lock").unlink()
     clip = of(project)["Clip"]
-    assert (clip["theory goals"], clip["WP goals"]) == ("not run", "not run")
-    assert reports_table(read_evidence(project)).count("not run") == 4
+    assert (clip["theory goals"], clip["WP goals"]) == ("not proved", "not proved")
+    assert {row["goals proved"] for row in standing(project).values()} == {"not proved"}
+    assert "not proved" in tools_table(read_evidence(project, emitted()))
 
 
-def test_a_goal_that_is_not_proved_is_said(project: Path) -> None:
-    path = project / "build" / "prove" / "operators.json"
-    goals = [
-        Goal("onnx/clip", "Clip", law, "timeout" if law == "third" else "proved", law=law) for law, _ in LAWS
-    ]
-    write_report(path, goals)
-    assert of(project)["Clip"]["theory goals"] == "**3 of 4**"
-    write_report(
-        project / "build" / "prove" / "example.json",
-        [Goal("example", "node_0_a", "ensures", "unknown"), Goal("example", "node_0_a", "assigns", "proved")],
-    )
-    assert of(project)["Clip"]["WP goals"].startswith("**1 of 2**; ")
-
-
-@pytest.mark.parametrize("laws", [("first", "second"), ("first", "second", "third", "fourth")])
-def test_a_report_on_other_laws_is_out_of_date(project: Path, laws: tuple[str, ...]) -> None:
-    goals = [Goal("onnx/clip", "Clip", law, "proved", law=law) for law in laws]
-    write_report(project / "build" / "prove" / "operators.json", goals)
+def test_what_has_no_entry_or_another_text_is_out_of_date(project: Path) -> None:
+    write_lock(project, changed="onnx/clip Clip")
     assert of(project)["Clip"]["theory goals"] == "out of date"
+    assert standing(project)["onnx/clip"]["goals proved"] == "out of date"
+    write_lock(project, lost="onnx/clip Clip")
+    assert of(project)["Clip"]["theory goals"] == "not proved"
+    for name in ("node_0_a", "node_0_a_element"):
+        write_lock(project, changed=f"example {name}")
+        assert of(project)["Clip"]["WP goals"] == "example: out of date"
+    write_lock(project, lost="example node_0_a")
+    assert of(project)["Clip"]["WP goals"] == "example: out of date"
+    write_lock(project, lost="kernels kernels_run", changed="fused net_run")
+    assert of(project)["emitted projects, beside their nodes"]["WP goals"] == "8; fused: out of date"
 
 
-def test_a_report_older_than_its_theory_is_out_of_date(project: Path) -> None:
-    path = project / "build" / "prove" / "operators.json"
-    os.utime(path, (1, 1))
+def test_a_changed_theory_or_project_is_out_of_date(project: Path) -> None:
+    theory = project / "src" / "sonnx" / "operators" / "onnx" / "clip" / "theory.mlw"
+    theory.write_text(THEORY.replace("goal second: true", "goal second: 1 = 1"))
     assert of(project)["Clip"]["theory goals"] == "out of date"
-
-
-def test_a_report_on_another_project_is_out_of_date(project: Path) -> None:
-    model = project / "build" / "prove" / "example" / "model.c"
-    model.write_text(MODEL.replace("Node 1:", "Node 2:"))
-    assert of(project)["Clip"]["WP goals"].startswith("example: out of date")
-    model.unlink()
-    assert of(project)["Clip"]["WP goals"].startswith("example: out of date")
+    other = MODEL.replace("assigns \\nothing", "assigns a")
+    assert of(project, other)["Clip"]["WP goals"] == "example: out of date"
 
 
 def test_a_project_without_such_a_node_says_so(project: Path) -> None:
-    model = project / "build" / "prove" / "example" / "model.c"
-    model.write_text(MODEL.replace(": Clip", ": Where"))
-    assert of(project)["Clip"]["WP goals"].startswith("no node; ")
+    assert of(project, MODEL.replace(": Clip", ": Where"))["Clip"]["WP goals"] == "no node"
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"goals": [{}]}', '{"goals": 7}'])
-def test_a_damaged_report_is_a_problem_and_no_number(project: Path, text: str) -> None:
-    (project / "build" / "prove" / "operators.json").write_text(text)
-    with pytest.raises(DocsError, match=r"operators\.json is no report"):
-        read_evidence(project)
+def test_what_stands_by_the_lock_is_told_with_commit_and_day(project: Path) -> None:
+    rows = standing(project)
+    clip = rows["onnx/clip"]
+    assert [*clip.values()][1:5] == ["1", "2", "1", "Qed, cvc4nofp"]
+    assert clip["since"] == "2026-01-02, commit <code>0123456789ab</code>"
+    write_lock(project, commit="", date="2026-01-03")
+    once = "2026-01-02, commit <code>0123456789ab</code> (4)"
+    assert standing(project)["example"]["since"] == f"{once}<br>2026-01-03 (1)"
+    write_lock(project, commit="ffffffffffff+", date="2026-01-03")
+    later = "2026-01-03, commit <code>ffffffffffff</code> and what was not committed then (1)"
+    assert standing(project)["example"]["since"] == f"{once}<br>{later}"
+    tools = tools_table(read_evidence(project, emitted()))
+    assert "| why3 1.5.1, cvc4 1.8 | 16 |" in tools
 
 
-def test_the_command_says_that_a_report_is_damaged(
+@pytest.mark.parametrize("text", ["", "[]", '{"format": 1}', "\udc80"])
+def test_a_damaged_lock_is_a_problem_and_no_number(project: Path, text: str) -> None:
+    (project / "proofs.lock").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DocsError, match=r"proofs\.lock is not believed: .*ALL=1 writes it anew"):
+        read_evidence(project, emitted())
+
+
+def test_the_command_says_that_the_lock_is_damaged(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def read() -> Inputs:
-        raise DocsError("operators.json is no report of proofs: run make prove")
+        raise DocsError("proofs.lock is not believed")
 
     monkeypatch.setattr(docs_build, "read_inputs", read)
     assert main() == 1
-    assert "error: operators.json is no report" in capsys.readouterr().err
-
-
-def test_reports_are_told_with_their_tools(project: Path) -> None:
-    text = reports_table(read_evidence(project))
-    line = next(
-        line for line in text.splitlines() if "operators&#46;json" in line or "operators.json" in line
-    )
-    assert "| 4 | 4 | 1 of 1 | why3 1.5.1 |" in line
+    assert "error: proofs.lock is not believed" in capsys.readouterr().err
 
 
 def test_tests_are_counted_by_what_they_name() -> None:
@@ -266,7 +294,7 @@ def test_the_page_has_every_assumption_and_every_line_of_the_driver(small: Input
     assert driver_table().count("\n") == len(DRIVER_LINES) + 1
 
 
-@pytest.mark.parametrize("name", ["assumptions", "driver", "matrix", "reports"])
+@pytest.mark.parametrize("name", ["assumptions", "driver", "matrix", "standing", "tools"])
 def test_a_page_on_trust_without_a_table_fails(small: Inputs, name: str) -> None:
     text = small.pages["trust.md"].replace(f"{{{{ {name} }}}}", "")
     problems = make_sources(replace(small, pages={**small.pages, "trust.md": text})).problems

@@ -221,9 +221,12 @@ class _Owners:
         if len(self.functions) == 1:
             return self.functions[0]
         bare = _MODEL.sub("", goal)
-        found = [name for name in self.functions if bare.startswith(f"{name}_")]
-        if called := _AFTER_CALL.match(bare):
-            found += [name for name in self.functions if called[1] in self.calls[name]]
+        called = _AFTER_CALL.match(bare)
+        found = [
+            name
+            for name in self.functions
+            if bare.startswith(f"{name}_") or (called and called[1] in self.calls[name])
+        ]
         return found[0] if len(found) == 1 else ""
 
 
