@@ -100,7 +100,7 @@ def read_lock(text: str) -> Lock:
     """The lock that a text holds; raises LockError, naming the entry that is not as it must be."""
     try:
         document = json.loads(text, object_pairs_hook=_once)
-        if document["format"] != FORMAT or set(document) != {"format", "tools", "entries"}:
+        if repr(document["format"]) != repr(FORMAT) or set(document) != {"format", "tools", "entries"}:
             raise LockError(f"it is not of the format {FORMAT}")
         tools = {digest: tuple(names) for digest, names in document["tools"].items()}
         entries = {name: _entry(name, values) for name, values in document["entries"].items()}
@@ -127,6 +127,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _entry(name: str, values: Mapping[str, Any]) -> Entry:
     if set(values) != {field.name for field in fields(Entry)}:
         raise LockError(f"{name}: it does not say what an entry says")
+    if not isinstance(values["provers"], list):
+        raise LockError(f"{name}: it does not say who proved it")
     entry = Entry(**{**values, "provers": tuple(values["provers"])})
     problem = _unfit(entry)
     if problem:
@@ -148,8 +150,10 @@ def _unfit(entry: Entry) -> str:
     if bool(entry.provers) != (entry.goals > 0) or not all(map(_is_word, entry.provers)):
         return "it does not say who proved it"
     try:
-        date.fromisoformat(entry.date)
-    except ValueError:
+        written = date.fromisoformat(entry.date).isoformat()
+    except (TypeError, ValueError):
+        written = ""
+    if not written or written != entry.date:  # there are other ways to write a day, and one that this project uses
         return "its date is none"
     return "" if _COMMIT.fullmatch(entry.commit) else "its commit is none"
 

@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
 _MOST_TOLD = 20
 Test = Callable[..., None]
@@ -22,17 +23,23 @@ def for_each(
     Where some of the values fail, the others are tried all the same, and the test tells which failed and why.
     """
     called = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    values = list(values)
     rows = [tuple(value) if len(called) > 1 else (value,) for value in values]
     assert rows, "a loop over nothing asks nothing"
+    assert not any(isinstance(value, ParameterSet) for value in values), "a loop knows no marks"
 
     def looped(test: Test) -> Test:
+        assert not inspect.isgeneratorfunction(test), "a generator that nobody runs asks nothing"
+
         @wraps(test)
         def loop(**given: Any) -> None:
             complaints = []
             for number, row in enumerate(rows):
                 try:
-                    test(**dict(zip(called, row, strict=True)), **given)
-                except (Exception, pytest.fail.Exception) as error:
+                    said = test(**dict(zip(called, row, strict=True)), **given)  # type: ignore[func-returns-value]
+                    assert said is None, "a test returns nothing"
+                # One row that is skipped would hide what others complain of.
+                except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
                     notes = "\n".join(getattr(error, "__notes__", ()))
                     complaints.append(
                         f"[{_shown(row, ids, number)}] {type(error).__name__}: {error}\n{notes}"

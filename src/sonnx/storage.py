@@ -17,6 +17,8 @@ from time import time
 # What a process that was killed has left; nothing that is kept takes a day to make.
 _LEFTOVER_SECONDS = 86400
 _DIGEST_BYTES = 32
+# Nothing that is kept is nearly as large; what is has been made by somebody else, to be read into memory.
+_LARGEST = 2**29
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -87,6 +89,8 @@ def opened_ours(folder: Path, name: str) -> Iterator[tuple[int, bytes]]:
         _require_ours(state, folder / name)
         if not stat.S_ISREG(state.st_mode):
             raise UnfitError(f"{folder / name} is not a file")
+        if state.st_size > _LARGEST:
+            raise UnfitError(f"{folder / name} is larger than anything that is kept")
         with open(file, "rb", closefd=False) as stream:
             content = stream.read()
         if sha256(content[:-_DIGEST_BYTES]).digest() != content[-_DIGEST_BYTES:]:
