@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.check.support import HI, LO
 
+from sonnx.check.causes import size_option
 from sonnx.check.graphs import check_graph
 from sonnx.model.graph import Constant, Graph, Node, Opaque
 from sonnx.model.tensor_type import TensorType, tensor_type
@@ -108,6 +109,8 @@ def test_every_kind_of_constant_node_has_a_type_and_what_is_none_has_none() -> N
 def test_an_open_size_of_an_input_is_where_to_begin() -> None:
     advice = "fix the sizes of `x` (`sonnx normalize --dim NAME=SIZE`); the type follows from them"
     assert told(model(*chain("Clip", "Clip"), x="float[n,3]")) == (advice, "general.R2")
+    for name, option in (("x", "'x[1]=SIZE'"), ("it's", "'INPUT[AXIS]=SIZE'")):
+        assert size_option(name, TensorType(None, ("n", None))) == option
     own = told(model(*chain("Clip"), x="float[n,3]"), "x")
     assert own == ("write the sizes; `sonnx normalize --dim NAME=SIZE` fixes open ones", "")
 

@@ -134,7 +134,7 @@ def test_advice_on_an_unknown_operator_tells_what_there_is_and_what_normalize_do
     )
     softmax = check_graph(graph([node("Softmax", "x", "y")]))
     assert [f.help for f in softmax] == [
-        "the profile has only Clip, Conv, Where, Expand: as long as the model needs it, it cannot conform"
+        "the profile has only Clip, Conv, Where, Expand: while the model needs any other, it cannot conform"
     ]
     constant = check_graph(CONSTANT)
     assert [f.help for f in constant] == ["make it an initializer; `sonnx normalize` does"]

@@ -217,7 +217,7 @@ def test_findings_that_share_a_rule_are_summed_up_with_their_first_place(tmp_pat
     output = run("check", path, "--all").stdout
     assert output.count("error[clip.max.D1]") == 4
     assert re.search(r"^clip\.max\.D1 +4 +0  node 0 `clip0` \(Clip\)$", output, re.MULTILINE)
-    assert output.endswith(f"\nhelp: `sonnx normalize {path} -o OUT.onnx` mends all of this\n")
+    assert output.endswith(f"\nhelp: `sonnx normalize {path} -o {made(path)}` mends all of this\n")
 
 
 def test_a_list_of_findings_that_was_cut_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +237,7 @@ def test_brief_prints_one_line_per_rule(tmp_path: Path) -> None:
     assert lines[0].split() == ["rule", "findings", "left", "by", "normalize", "first", "place"]
     assert [line.split()[:3] for line in lines[1:3]] == [["clip.max.D1", "4", "0"], ["clip.min.D2", "1", "1"]]
     assert lines[3:5] == ["", f"{path}: 5 findings, 2 rules broken"]
-    assert lines[6:] == [f"help: `sonnx normalize {path} -o OUT.onnx` leaves 1 finding"]
+    assert lines[6:] == [f"help: {LEAVES_ONE}"]
 
 
 def test_what_normalizing_would_leave_is_what_it_leaves(tmp_path: Path) -> None:
@@ -256,7 +256,22 @@ def test_brief_is_refused_where_a_program_reads_the_report(bad: Path) -> None:
 def test_a_batch_without_a_size_is_tried_with_one(tmp_path: Path) -> None:
     path = written(tmp_path / "a.onnx", two_clips(size="batch"))
     (advice,) = help_of(path)
-    assert advice == f"`sonnx normalize {path} --dim batch=1 -o OUT.onnx` mends all of this"
+    assert (
+        advice
+        == f"`sonnx normalize {path} --dim batch=1 -o {made(path)}` mends all of this; the size 1 is a guess"
+    )
+
+
+LEAVES_ONE = (
+    "`sonnx normalize` leaves 1 finding, so that it writes nothing; `sonnx explain clip.min.D2` says why "
+    "it is asked for"
+)
+FIXES = "fixes what is open, with a number for each SIZE"
+
+
+def made(path: Path) -> Path:
+    """Where what is advised writes."""
+    return path.with_name(f"{path.stem}-conforming.onnx")
 
 
 def help_of(path: Path) -> list[str]:
@@ -269,14 +284,14 @@ def test_the_command_that_is_advised_does_what_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("a b.onnx", "-a.onnx", "it's $HOME.onnx"):
+    for name in ("a b.onnx", "-a.onnx", "it's $HOME.onnx", "OUT.onnx", "other"):
         written(tmp_path / name, two_clips(size="batch"))
         lines = run("check", "--", name).stdout.splitlines()
-        (command,) = re.findall("^help: `(.*)` mends all of this$", lines[-1])
+        (command,) = re.findall("^help: `(.*)` mends all of this; the size 1 is a guess$", lines[-1])
         program, *arguments = shlex.split(command)
         assert program == "sonnx"
         assert run(*arguments).exit_code == 0
-        assert load("OUT.onnx").check() == ()
+        assert load(f"{name.removesuffix('.onnx')}-conforming.onnx").check() == ()
 
 
 def test_sizes_that_were_tried_are_not_asked_for_in_a_second_line(tmp_path: Path) -> None:
@@ -284,7 +299,7 @@ def test_sizes_that_were_tried_are_not_asked_for_in_a_second_line(tmp_path: Path
     for value in (*model.graph.input, *model.graph.output, *model.graph.value_info):
         value.type.tensor_type.shape.dim[0].dim_param = "batch"
     path = written(tmp_path / "a.onnx", model)
-    assert help_of(path) == [f"`sonnx normalize {path} --dim batch=1 -o OUT.onnx` leaves 1 finding"]
+    assert help_of(path) == [LEAVES_ONE]
 
 
 def test_a_command_that_would_be_too_long_is_not_advised_in_part(tmp_path: Path) -> None:
@@ -369,17 +384,18 @@ def test_brief_prints_what_is_left_in_one_line_per_rule(tmp_path: Path) -> None:
     ]
 
 
-def test_a_batch_without_even_a_name_is_tried_with_one(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.onnx", two_clips(size=None))
-    assert help_of(path) == [f"`sonnx normalize {path} --dim 'x[0]=1' -o OUT.onnx` mends all of this"]
+def test_a_size_without_a_name_that_says_what_it_is_is_not_guessed(tmp_path: Path) -> None:
+    for size, option in ((None, "'x[0]=SIZE'"), ("sequence_length", "sequence_length=SIZE")):
+        path = written(tmp_path / "a.onnx", two_clips(size=size))
+        assert help_of(path) == [f"`sonnx normalize {path} --dim {option} -o {made(path)}` {FIXES}"]
 
 
 def test_other_open_sizes_are_not_guessed(tmp_path: Path) -> None:
     model = where_model(shape=(2, 3))
     for value in (*model.graph.input, *model.graph.output):
         value.type.tensor_type.shape.dim[1].dim_param = "columns"
-    output = run("check", written(tmp_path / "a.onnx", model)).stdout
-    assert output.endswith("help: open sizes of the inputs can be fixed with --dim columns=SIZE\n")
+    path = written(tmp_path / "a.onnx", model)
+    assert help_of(path) == [f"`sonnx normalize {path} --dim columns=SIZE -o {made(path)}` {FIXES}"]
 
 
 def test_a_batch_beside_another_open_size_is_not_guessed_either(tmp_path: Path) -> None:
@@ -388,18 +404,20 @@ def test_a_batch_beside_another_open_size_is_not_guessed_either(tmp_path: Path) 
     sizes[0].dim_param, sizes[3].dim_param = "batch", "columns"
     path = written(tmp_path / "a.onnx", model)
     assert help_of(path) == [
-        "open sizes of the inputs can be fixed with --dim batch=SIZE --dim columns=SIZE",
-        f"`sonnx normalize {path} -o OUT.onnx` leaves 1 finding",
+        f"`sonnx normalize {path} --dim batch=SIZE --dim columns=SIZE -o {made(path)}` {FIXES}"
     ]
 
 
 def test_advice_is_safe_to_paste_into_a_shell(tmp_path: Path) -> None:
-    name = "$(touch it); `it` 'x"
+    name = "$(touch it); `it` 'batch"
     path = written(tmp_path / "a.onnx", two_clips(size=name))
     (advice,) = help_of(path)
     # As the shell itself quotes a single quote: '"'"'.
-    quoted = "'$(touch it); `it` '\"'\"'x=1'"
-    assert advice == f"`sonnx normalize {path} --dim {quoted} -o OUT.onnx` mends all of this"
+    quoted = "'$(touch it); `it` '\"'\"'batch=1'"
+    assert (
+        advice
+        == f"`sonnx normalize {path} --dim {quoted} -o {made(path)}` mends all of this; the size 1 is a guess"
+    )
 
 
 def test_very_many_open_sizes_are_not_all_listed(tmp_path: Path) -> None:
@@ -421,8 +439,7 @@ def test_a_large_model_is_not_normalized_for_the_sake_of_advice(
             patch.setattr(summary, limit, 2)
             output = run("check", path, "--brief").stdout
         assert "left by normalize" not in output
-        command = f"help: `sonnx normalize {path} -o OUT.onnx` mends what it can, and tells what is left\n"
-        assert output.endswith(command)
+        assert f"help: `sonnx normalize {path} -o {made(path)}` mends what it can; it writes" in output
 
 
 def test_a_line_of_the_summary_fits_the_page_whatever_the_names(tmp_path: Path) -> None:

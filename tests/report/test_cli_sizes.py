@@ -1,11 +1,12 @@
 """Open sizes on the command line: given one by one, or taken from arrays."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.report.cli_support import run, saved, two_clips, where_model, written
+from tests.report.cli_support import FLOAT, run, saved, tensor, two_clips, where_model, written
 
 from sonnx.api import load
 
@@ -49,7 +50,20 @@ def test_a_run_takes_open_sizes_from_the_arrays(tmp_path: Path, arrays: list[Any
 
 
 def test_a_run_without_normalize_takes_no_sizes(tmp_path: Path, arrays: list[Any]) -> None:
-    assert run("run", paddle(tmp_path / "a.onnx"), *arrays).exit_code == 1
+    path = paddle(tmp_path / "a.onnx")
+    result = run("run", path, *arrays)
+    assert result.exit_code == 1
+    given = " ".join(map(str, arrays))
+    told = f"help: `sonnx run {path} --normalize {given}` takes the open sizes from the arrays"
+    assert result.stderr.splitlines()[-1] == told
+    command = shlex.split(told.split("`")[1])
+    assert run(*command[1:]).exit_code == 0
+    assert f"`sonnx run {path} --normalize --input c=FILE --input x=FILE " in run("run", path).stderr
+    exported = run("export", path, "-o", tmp_path / "a.mlir").stderr
+    assert "can be fixed with --normalize --dim 'c[0]=SIZE' " in exported
+    for index in range(9):
+        arrays += ["--input", f"x{index}={tmp_path / 'x.npy'}"]
+    assert "help: `--normalize` takes open sizes from the arrays of" in run("run", path, *arrays).stderr
 
 
 def test_sizes_that_are_given_count_before_those_of_arrays(tmp_path: Path) -> None:
@@ -62,7 +76,7 @@ def test_sizes_that_are_given_count_before_those_of_arrays(tmp_path: Path) -> No
     for dims in (["--dim", "batch=2"], ["--dim", "x[0]=2"]):
         refused = run(*given, *dims)
         assert refused.exit_code == 2
-        assert "must hold float[2], not float[3]; nothing is converted" in refused.stderr
+        assert "must hold float[2], not float[3]\n" in refused.stderr
 
 
 def test_arrays_that_differ_where_the_model_has_one_name_are_told_where_the_size_is_from(
@@ -80,7 +94,7 @@ def test_arrays_that_differ_where_the_model_has_one_name_are_told_where_the_size
     result = run("run", path, "--normalize", *(part for one in given for part in ("--input", one)))
     assert result.exit_code == 2
     assert result.stderr.splitlines() == [
-        f"error: `x`: {tmp_path / 'x.npy'}: must hold float[2,3], not float[4,3]; nothing is converted",
+        f"error: `x`: {tmp_path / 'x.npy'}: must hold float[2,3], not float[4,3]",
         "open sizes are those of the arrays: rows = 2; --dim gives others",
     ]
 
@@ -103,3 +117,54 @@ def test_without_arrays_the_sizes_are_asked_for(tmp_path: Path) -> None:
     result = run("run", path, "--normalize")
     assert result.exit_code == 1
     assert "can be fixed with --dim batch=SIZE" in result.stderr
+
+
+def test_axes_of_one_name_are_set_apart_where_the_array_differs(tmp_path: Path) -> None:
+    model = two_clips()
+    for value in (*model.graph.input, *model.graph.output, *model.graph.value_info):
+        value.CopyFrom(tensor(value.name, FLOAT, ["h", "h"]))
+    path = written(tmp_path / "a.onnx", model)
+    image = saved(tmp_path / "x.npy", np.zeros((48, 40), np.float32))
+    given = ["run", path, "--normalize", "--input", f"x={image}"]
+    refused = run(*given)
+    assert refused.stderr.splitlines() == [
+        f"error: `x`: {image}: must hold float[48,48], not float[48,40]",
+        "open sizes are those of the arrays: h = 48; --dim gives others",
+        "the model gives x[0] and x[1] one name, `h`: --dim 'x[0]=48' --dim 'x[1]=40' sets them apart",
+    ]
+    assert run(*given, "--dim", "x[0]=48", "--dim", "x[1]=40").exit_code == 0
+    (line,) = (
+        line for line in run("check", path).stdout.splitlines() if line.startswith("help: `sonnx norm")
+    )
+    assert line.endswith(
+        "for each SIZE, and axes of one name one by one: --dim 'x[0]=SIZE' --dim 'x[1]=SIZE'"
+    )
+
+
+def test_an_input_without_a_number_of_axes_is_told_what_works(tmp_path: Path) -> None:
+    model = two_clips()
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    for value in (*model.graph.output, *model.graph.value_info):
+        value.CopyFrom(tensor(value.name, FLOAT, [None]))
+    path = written(tmp_path / "a.onnx", model)
+    told = (
+        "the model does not say how many axes `x` has: write its shape in the model; `sonnx run --normalize` "
+        "takes it from the array"
+    )
+    output = run("check", path).stdout
+    assert "--dim" not in output
+    assert f"  help: {told}; the type follows from that\n" in output
+    assert f"\nhelp: {told}\n" in output
+    refused = run("normalize", path, "--dim", "x[0]=3", "-o", tmp_path / "b.onnx").stderr
+    assert refused == f"error: 'x[0]': {told.replace('`x`', repr('x'))}\n"
+    image = saved(tmp_path / "x.npy", np.zeros(3, np.float32))
+    assert run("run", path, "--normalize", "--input", f"x={image}").exit_code == 0
+
+
+def test_models_of_one_name_in_two_folders_are_advised_two_files(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        written(tmp_path / folder / "m.onnx", two_clips(size="N"))
+    output = run("check", tmp_path / "a" / "m.onnx", tmp_path / "b" / "m.onnx").stdout
+    for folder in ("a", "b"):
+        assert f" --dim N=1 -o {tmp_path / folder / 'm-conforming.onnx'}` mends" in output

@@ -271,17 +271,18 @@ def test_a_pipe_sees_colours_if_they_are_forced_and_not_forbidden(
     bad: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     coloured = {}
-    for forced, forbidden in (("", ""), ("1", ""), ("", "1"), ("1", "1")):
+    for forced, forbidden in (("", ""), ("1", ""), ("", "1"), ("1", "1"), ("0", "")):
         monkeypatch.setenv("FORCE_COLOR", forced)
         monkeypatch.setenv("NO_COLOR", forbidden)
         monkeypatch.setenv("TERM", "xterm")
-        outputs = [run("check", bad).output, run("explain", "clip.min.C1").output]
+        outputs = [run("check", bad).output, run("explain", "clip.min.C1").output, run("check", "no").stderr]
         coloured[forced, forbidden] = ["\x1b[" in output for output in outputs]
     assert coloured == {
-        ("", ""): [False, False],
-        ("1", ""): [True, True],
-        ("", "1"): [False, False],
-        ("1", "1"): [False, False],
+        ("", ""): [False] * 3,
+        ("1", ""): [True] * 3,
+        ("", "1"): [False] * 3,
+        ("1", "1"): [False] * 3,
+        ("0", ""): [False] * 3,
     }
 
 

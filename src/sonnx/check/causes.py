@@ -1,5 +1,6 @@
 """Why the type of a tensor is open: what normalizing could not infer, and from which finding that follows."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -14,7 +15,7 @@ from sonnx.model.order import given_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import node_operator
 from sonnx.operators.graph.content import outside
-from sonnx.operators.graph.structure import shown_name
+from sonnx.operators.graph.structure import no_axes, shown_name
 from sonnx.operators.shared.constants import held_constant
 from sonnx.operators.shared.predicates import alike
 
@@ -23,6 +24,10 @@ _INFERRED = "write the type; `sonnx normalize` infers it"
 _OUTSIDE = "write the type; of what an operator outside the profile makes nobody can infer it"
 _BROKEN = "mend what the node breaks that makes it; the type follows from that"
 _CYCLE = "mend the cycle first (graph.D2): no type follows from what is never made"
+
+
+# Names that a shell takes as they are, in quotes; others are spoken of in general.
+_PLAIN = re.compile(r"[\w.:/-]{1,60}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,22 @@ class Cause:
 
 # What is open here and follows from nothing else: it is a Clip, say, of typed tensors.
 INFERRED = Cause("", _INFERRED)
+
+
+def size_option(name: str, kind: TensorType) -> str:
+    """What `--dim` takes for a size that an input leaves open: its name, or its axis where it has none."""
+    unnamed = next((axis for axis, size in enumerate(kind.shape or ()) if size is None), None)
+    if unnamed is None:
+        return "NAME=SIZE"
+    return f"'{name}[{unnamed}]=SIZE'" if _PLAIN.fullmatch(name) else "'INPUT[AXIS]=SIZE'"
+
+
+def open_input(name: str, kind: TensorType) -> Cause:
+    """What to do about an input whose sizes are open."""
+    if kind.shape is None:
+        return Cause("", no_axes(shown_name(name)))
+    option = size_option(name, kind)
+    return Cause("", f"write the sizes; `sonnx normalize --dim {option}` fixes open ones")
 
 
 @dataclass
@@ -131,8 +152,10 @@ def _inherited(walk: _Walk, name: str) -> Cause:
         }
         return replace(before, help=told.get(before.help, before.help))
     if any(value.name == name for value in walk.graph.inputs):
-        advice = f"fix the sizes of {shown} (`sonnx normalize --dim NAME=SIZE`); the type follows from them"
-        return Cause(_OPEN, advice)
+        kind = walk.types[name]
+        option = f"`sonnx normalize --dim {size_option(name, kind)}`"
+        fix = no_axes(shown) if kind.shape is None else f"fix the sizes of {shown} ({option})"
+        return Cause(_OPEN, f"{fix}; the type follows from {'that' if kind.shape is None else 'them'}")
     if name in walk.types:
         return Cause(_OPEN, f"write the type of {shown} first; this one follows from it")
     return Cause("graph.D3", f"define {shown} first; the type follows from it")

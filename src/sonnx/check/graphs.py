@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from sonnx.check.calls import check_node_call
-from sonnx.check.causes import Cause, open_types
+from sonnx.check.causes import Cause, open_input, open_types
 from sonnx.check.inference import UNTYPED, amended, inferred_types, node_call
 from sonnx.model.call import Call
 from sonnx.model.graph import Graph, Node
 from sonnx.model.inline import Flat, flatten
 from sonnx.model.location import Location
 from sonnx.model.rule import Finding, Rule
+from sonnx.model.tensor_type import TensorType
 from sonnx.operators import GENERAL_RULES, GRAPH_RULES, node_operator
 
 # Where these are broken, functions cannot be replaced by their bodies.
@@ -22,7 +23,6 @@ _TENSOR_HELP = {
     "general.R3": "convert it in the model that exports it",
     "general.R4": "make the tensor dense",
 }
-_OPEN_INPUT = "write the sizes; `sonnx normalize --dim NAME=SIZE` fixes open ones"
 _TENSOR_RULES = tuple(rule for rule in GENERAL_RULES if rule.identifier in _TENSOR_HELP)
 
 
@@ -85,7 +85,7 @@ def _tensor_findings(flat: Flat) -> Iterator[Finding]:
         for rule in _TENSOR_RULES:
             broken = rule.predicate(call)
             if broken is not None:
-                cause = _cause(rule, location, causes.get(name))
+                cause = _cause(rule, location, kind, causes.get(name))
                 yield Finding(
                     rule.identifier,
                     rule.statement,
@@ -98,10 +98,10 @@ def _tensor_findings(flat: Flat) -> Iterator[Finding]:
                 )
 
 
-def _cause(rule: Rule, location: Location, found: Cause | None) -> Cause:
+def _cause(rule: Rule, location: Location, kind: TensorType, found: Cause | None) -> Cause:
     """What to do about a tensor of a model, and from which rule the finding follows."""
     if rule.identifier == "general.R2" and location.kind == "input":
-        return Cause("", _OPEN_INPUT)
+        return open_input(location.name, kind)
     if rule.identifier == "general.R2" and found is not None:
         return found
     return Cause("", _TENSOR_HELP[rule.identifier])

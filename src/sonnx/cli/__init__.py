@@ -29,7 +29,12 @@ def _console() -> "Console":
 
     terminal = sys.stdout is not None and sys.stdout.isatty()
     coloured = colourful(error=False)
-    return Console(width=None if terminal else _WIDTH, highlight=False, force_terminal=terminal or coloured)
+    return Console(
+        width=None if terminal else _WIDTH,
+        highlight=False,
+        force_terminal=terminal or coloured,
+        no_color=not coloured,
+    )
 
 
 class _Commands(click.Group):

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import click
-
 from sonnx import __version__
 from sonnx.api import Graph, load
 from sonnx.check import graphs
@@ -22,7 +20,7 @@ from sonnx.cli.summary import (
     open_sizes_advice,
     stopping_rules,
 )
-from sonnx.cli.terminal import CONFORMS, FINDINGS, PAGE, UNREADABLE, colourful, fail, page_width, say
+from sonnx.cli.terminal import CONFORMS, FINDINGS, PAGE, UNREADABLE, fail, highlighted, page_width, say
 from sonnx.load.arrays import digest
 from sonnx.load.limits import LoadError
 from sonnx.load.reader import from_bytes
@@ -54,12 +52,7 @@ def verdict(name: str, findings: Sequence[Finding]) -> str:
 
 def say_findings(text: str, *, error: bool = False) -> None:
     """Print findings, or a text with findings in it; their first lines stand out on a terminal."""
-    lines = text.split("\n")
-    say("\n".join(map(_highlighted, lines) if colourful(error=error) else lines), error=error)
-
-
-def _highlighted(line: str) -> str:
-    return click.style(line, fg="red", bold=True) if line.startswith("error[") else line
+    say(highlighted(text, error=error), error=error)
 
 
 def is_same_file(path: str | Path, other: Path) -> bool:
@@ -287,8 +280,19 @@ def _unfit(output: Path, model: Path) -> str:
     return "is not a plain file" if output.exists() and not output.is_file() else ""
 
 
-def refuse(path: Path, graph: Graph, outcome: str, *, normalized: bool, detail: Detail = "grouped") -> None:
-    """Say which rules a model breaks, what kept it from being normalized, how open sizes can be fixed."""
+def refuse(
+    path: Path,
+    graph: Graph,
+    outcome: str,
+    *,
+    normalized: bool,
+    detail: Detail = "grouped",
+    sizes: Sequence[str] = (),
+) -> None:
+    """Say which rules a model breaks, what kept it from being normalized, how open sizes can be fixed.
+
+    `sizes` says the latter in another way, where there is one.
+    """
     findings = graph.check()
     listed = _listed(graph, findings, None, detail, page_width(error=True))
     say_findings(f"{listed}\n", error=True)
@@ -301,5 +305,5 @@ def refuse(path: Path, graph: Graph, outcome: str, *, normalized: bool, detail: 
     elif normalized:
         lines += open_sizes_advice(graph) or [explanation("cannot mend this", findings)]
     else:
-        lines += open_sizes_advice(graph)
+        lines += sizes or open_sizes_advice(graph, "--normalize ")
     say("\n".join(lines), error=True)

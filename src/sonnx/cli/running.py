@@ -1,9 +1,10 @@
 """What `sonnx run` does. Nothing of a model is printed raw."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -11,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sonnx import __version__
 from sonnx.api import Graph, load
 from sonnx.cli.models import is_same_file, refuse
+from sonnx.cli.summary import argument
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say, watched_console
 from sonnx.engines import NO_COMPILER, Engine, available_threads, compile_graph, run_graph
 from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, TooLongError
@@ -19,7 +21,7 @@ from sonnx.load.npy import ArrayFileError, read_npy, read_npy_shape
 from sonnx.model.tensor_type import TensorType
 from sonnx.native.cache import cache_problem
 from sonnx.native.compiler import CompilerError, find_compiler
-from sonnx.normalize.sizes import ranked, sizes_of
+from sonnx.normalize.sizes import ranked, sizes_apart, sizes_of
 from sonnx.numeric.arrays import Array, describe
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.shared.predicates import count
@@ -28,6 +30,7 @@ from sonnx.stablehlo.engine import EngineError
 
 # Of sizes that one line names.
 _MOST_SIZES = 8
+_LONGEST_BINDING = 300
 
 
 @dataclass(frozen=True)
@@ -45,21 +48,30 @@ class RunOptions:
     threads: int | None = None
 
 
+@dataclass(frozen=True)
+class _Taken:
+    """Open sizes that the arrays have, and names that the model gives to axes of which an array's differ."""
+
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    apart: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
 def run_model(path: Path, options: RunOptions) -> int:
     """Run a model on arrays from files; print, and if asked write, what it computes."""
     try:
         graph = load(path, memory=options.memory)
-        taken: dict[str, int] = {}
+        taken = _Taken()
         if options.normalize:
             graph, taken = _normalized(graph, options)
         if graph.check():
             advice = "" if options.normalize else "; `--normalize` makes explicit what it can"
-            refuse(path, graph, f"it was not run{advice}", normalized=options.normalize)
+            sizes = () if options.normalize else _sizes_from_arrays(path, graph, options)
+            refuse(path, graph, f"it was not run{advice}", normalized=options.normalize, sizes=sizes)
             return FINDINGS
         if graph.changes:
             say(f"normalized: {count(len(graph.changes), 'change')}, which `sonnx normalize` lists")
-        if taken:
-            say(printable(f"open sizes of the arrays: {_sizes_text(taken)}"))
+        if taken.sizes:
+            say(printable(f"open sizes of the arrays: {_sizes_text(taken.sizes)}"))
         _require_apart(path, graph, options)
         arrays = _read_inputs(graph, options, taken)
         results, engine = _executed(graph, arrays, options)
@@ -81,11 +93,11 @@ def run_model(path: Path, options: RunOptions) -> int:
     return CONFORMS
 
 
-def _normalized(graph: Graph, options: RunOptions) -> tuple[Graph, dict[str, int]]:
+def _normalized(graph: Graph, options: RunOptions) -> tuple[Graph, _Taken]:
     """The model made to conform, for the sizes that are given and otherwise for those of the arrays."""
     types = {value.name: value.type for value in graph.inputs}
     if all(kind.sizes is not None for kind in types.values()):
-        return graph.normalize(options.dims), {}
+        return graph.normalize(options.dims), _Taken()
     files, problems = _bound(options.inputs, types)
     if problems:
         raise InputError("\n".join(map(printable, [*problems, inputs_text(types.items())])))
@@ -99,7 +111,22 @@ def _normalized(graph: Graph, options: RunOptions) -> tuple[Graph, dict[str, int
         raise InputError("\n".join(problems))
     graph = Graph.of(ranked(graph, shapes))
     taken = sizes_of(graph, shapes, options.dims)
-    return graph.normalize({**options.dims, **taken}), taken
+    divided = sizes_apart(graph, shapes)
+    apart = {name: axes for name, axes in divided.items() if name in taken}
+    return graph.normalize({**options.dims, **taken}), _Taken(taken, apart)
+
+
+def _sizes_from_arrays(path: Path, graph: Graph, options: RunOptions) -> list[str]:
+    """The command that takes open sizes from the arrays; nothing where none are open."""
+    names = [value.name for value in graph.inputs]
+    if all(value.type.sizes is not None for value in graph.inputs):
+        return []
+    given = options.inputs or [f"{name}=FILE" for name in names]
+    if len(given) > _MOST_SIZES or any(len(one) > _LONGEST_BINDING for one in given):
+        return ["help: `--normalize` takes open sizes from the arrays of `--input`"]
+    bindings = [f"--input {quote(one)}" for one in given]
+    command = " ".join(["sonnx run", argument(path), "--normalize", *bindings])
+    return [printable(f"help: `{command}` takes the open sizes from the arrays")]
 
 
 def _sizes_text(sizes: Mapping[str, int]) -> str:
@@ -120,7 +147,7 @@ def _require_apart(path: Path, graph: Graph, options: RunOptions) -> None:
                 raise ValueError(f"{target} would be overwritten; name another folder for the results")
 
 
-def _read_inputs(graph: Graph, options: RunOptions, taken: Mapping[str, int]) -> dict[str, Array]:
+def _read_inputs(graph: Graph, options: RunOptions, taken: _Taken) -> dict[str, Array]:
     types = {value.name: value.type for value in graph.inputs}
     files, problems = _bound(options.inputs, types)
     misnamed = bool(problems)
@@ -135,10 +162,20 @@ def _read_inputs(graph: Graph, options: RunOptions, taken: Mapping[str, int]) ->
         problems += [f"`{short(name)}` is missing; it must be {short(types[name])}" for name in missing]
         if misnamed or missing:
             problems.append(inputs_text(types.items()))
-        if taken:
-            problems.append(f"open sizes are those of the arrays: {_sizes_text(taken)}; --dim gives others")
+        if taken.sizes:
+            text = _sizes_text(taken.sizes)
+            problems.append(f"open sizes are those of the arrays: {text}; --dim gives others")
+        problems += [_apart_text(name, axes) for name, axes in taken.apart.items()]
         raise InputError("\n".join(map(printable, problems)))
     return arrays
+
+
+def _apart_text(name: str, axes: Mapping[str, int]) -> str:
+    """How axes are told apart to which the model gives one name; axes of an array are few."""
+    options = " ".join(f"--dim {quote(f'{axis}={size}')}" for axis, size in axes.items())
+    told = "" if len(options) > _LONGEST_BINDING else f": {options} sets them apart"
+    named = " and ".join(map(short, list(axes)[:_MOST_SIZES]))
+    return f"the model gives {named} one name, `{short(name)}`{told}"
 
 
 def _names(name: str, binding: str) -> bool:

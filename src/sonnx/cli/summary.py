@@ -1,6 +1,7 @@
 """Many findings or changes on one page: one line per rule."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,9 @@ from sonnx.normalize.graphs import NOT_TO_BE_TOUCHED
 from sonnx.normalize.sizes import open_sizes, repeated_sizes
 from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph.content import OLDEST_OPSET
+from sonnx.operators.graph.structure import no_axes, shown_name
 from sonnx.operators.shared.predicates import count
+from sonnx.report.grouped import OPERATOR_RULES
 from sonnx.report.text import location_text, printable
 
 # Beyond these it is not told what normalizing would leave: that takes longer than the check itself.
@@ -23,7 +26,9 @@ _MOST_FINDINGS = 5000
 _MOST_NODES = 3000
 _WIDTH = 110
 _MOST_SIZES = 8
-_TYPES_AGREE, _VERSIONS = "graph.D11", "graph.D9"
+_TYPES_AGREE, _VERSIONS, _OPEN = "graph.D11", "graph.D9", "general.R2"
+# What exporters call the number of images; any other name says nothing of a number.
+_BATCH = re.compile(r"n|b|bs|.*batch.*", re.IGNORECASE | re.DOTALL)
 
 
 def findings_summary(findings: Sequence[Finding], after: Sequence[Finding] | None) -> str:
@@ -55,14 +60,11 @@ def changes_summary(changes: Sequence[Change]) -> str:
 
 
 def trial_sizes(graph: Graph) -> dict[str, int]:
-    """One for the size of the batch, where nothing else is open; nothing where a guess would mean more."""
-    batches = {
-        value.type.shape[0] or f"{value.name}[0]": 1
-        for value in graph.inputs
-        if value.type.shape and not isinstance(value.type.shape[0], int)
-    }
+    """One for what is called a batch, where nothing else is open; nothing where a guess would mean more."""
+    firsts = [value.type.shape[0] for value in graph.inputs if value.type.shape]
+    batches = {size: 1 for size in firsts if isinstance(size, str) and _BATCH.fullmatch(size)}
     alone = batches.keys() == set(open_sizes(graph)) and not repeated_sizes(graph)
-    return {str(name): 1 for name in batches} if alone else {}
+    return batches if alone else {}
 
 
 def left_by_normalize(graph: Graph, findings: Sequence[Finding]) -> Sequence[Finding] | None:
@@ -95,18 +97,41 @@ def advice(
             *first_step(path, graph, stopping[0]),
         ]
     dims = trial_sizes(graph)
-    options = _options(dims)
-    if after is not None and (len(after) >= len(findings) or len(options) < len(dims)):
-        return open_sizes_advice(graph) or [explanation("mends none of this", findings)]
-    command = " ".join(["sonnx normalize", argument(path), *options, "-o OUT.onnx"])
+    options = _options(dims or dict.fromkeys(open_sizes(graph), "SIZE"))
+    whole = len(options) == len(dims or open_sizes(graph))
+    normalize = ["sonnx normalize", argument(path)]
+    output = f"-o {argument(beside(path, 'conforming'))}"
     if after is None:
-        outcome = "mends what it can, and tells what is left"
-    else:
-        outcome = f"leaves {count(len(after), 'finding')}" if after else "mends all of this"
-    return [
-        *([] if dims or (after is not None and not after) else open_sizes_advice(graph)),
-        printable(f"help: `{command}` {outcome}"),
-    ]
+        outcome = "mends what it can; it writes the model where nothing is left, and else tells what is"
+        line = f"help: `{' '.join([*normalize, *_options(dims), output])}` {outcome}"
+        return [*([] if dims else open_sizes_advice(graph)), printable(line)]
+    command = " ".join([*normalize, *options, output])
+    if not after and whole:
+        guess = "; the size 1 is a guess" if dims else ""
+        return [printable(f"help: `{command}` mends all of this{guess}")]
+    if whole and _only_sizes_left(graph, after):
+        single = _one_by_one(graph)
+        return [printable(f"help: `{command}` fixes what is open, with a number for each SIZE{single}")]
+    if not after or _only_sizes_left(graph, after):
+        return open_sizes_advice(graph)
+    sizes = [] if dims else open_sizes_advice(graph)
+    if len(after) >= len(findings):
+        outside = any(finding.rule in OPERATOR_RULES for finding in after)
+        return [*sizes, *([explanation("mends none of this", after)] if outside or not sizes else [])]
+    return [*sizes, explanation(f"leaves {count(len(after), 'finding')}, so that it writes nothing", after)]
+
+
+def _only_sizes_left(graph: Graph, after: Sequence[Finding]) -> bool:
+    """Tell whether numbers for the open sizes of inputs are all that normalizing lacks."""
+    ranked = all(value.type.shape is not None and value.type.dtype is not None for value in graph.inputs)
+    kinds = {finding.location.kind if finding.location else "" for finding in after if not finding.follows}
+    rules = {finding.follows or finding.rule for finding in after}
+    return bool(open_sizes(graph)) and ranked and rules == {_OPEN} and kinds == {"input"}
+
+
+def beside(path: Path, what: str) -> Path:
+    """A file for what is made of a model: next to it and called like it, so that no two are one."""
+    return path.with_name(f"{path.name.removesuffix('.onnx')}-{what}.onnx")
 
 
 def first_step(path: Path, graph: Graph, rule: str) -> list[str]:
@@ -117,14 +142,16 @@ def first_step(path: Path, graph: Graph, rule: str) -> list[str]:
     # JSON writes text as Python reads it, in quotes that a shell leaves alone.
     program = (
         "import onnx, onnx.version_converter as c; "
-        f'onnx.save(c.convert_version(onnx.load({json.dumps(str(path))}), {OLDEST_OPSET}), "OUT.onnx")'
+        f"onnx.save(c.convert_version(onnx.load({json.dumps(str(path))}), {OLDEST_OPSET}), "
+        f"{json.dumps(str(beside(path, f'opset{OLDEST_OPSET}')))})"
     )
     return [printable(f"help: `python -c {quote(program)}` writes it with operator set {OLDEST_OPSET}")]
 
 
 def explanation(outcome: str, findings: Sequence[Finding]) -> str:
     """Where to read on about the rule that is broken most often."""
-    ((rule, _),) = Counter(finding.rule for finding in findings if not finding.follows).most_common(1)
+    own = [finding.rule for finding in findings if not finding.follows]
+    ((rule, _),) = Counter(own or [finding.follows for finding in findings]).most_common(1)
     return f"help: `sonnx normalize` {outcome}; `sonnx explain {rule}` says why it is asked for"
 
 
@@ -140,15 +167,23 @@ def _options(dims: Mapping[str, int | str]) -> list[str]:
     ]
 
 
-def open_sizes_advice(graph: Graph) -> list[str]:
-    """Say how open sizes are fixed, if there are any."""
+def open_sizes_advice(graph: Graph, first: str = "") -> list[str]:
+    """Say how open sizes are fixed, if there are any; `first` is an option that it takes as well."""
     sizes = open_sizes(graph)
     options = _options(dict.fromkeys(sizes, "SIZE"))
     more = "" if len(options) == len(sizes) else f" and {len(sizes) - len(options)} more"
-    text = f"help: open sizes of the inputs can be fixed with {' '.join(options)}{more}"
+    text = f"help: open sizes of the inputs can be fixed with {first}{' '.join(options)}{more}"
+    unranked = [shown_name(value.name) for value in graph.inputs if value.type.shape is None]
+    return [
+        *([printable(text + _one_by_one(graph))] if sizes else []),
+        *(printable(f"help: {no_axes(name)}") for name in unranked[:1]),
+    ]
+
+
+def _one_by_one(graph: Graph) -> str:
+    """How axes are told apart to which the model gives one name."""
     single = _options(dict.fromkeys(repeated_sizes(graph)[:2], "SIZE"))
-    text += f", and axes of one name one by one: {' '.join(single)}" if single else ""
-    return [printable(text)] if sizes else []
+    return f", and axes of one name one by one: {' '.join(single)}" if single else ""
 
 
 def _place(location: Location | None) -> str:

@@ -11,6 +11,8 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from click import style
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -90,12 +92,23 @@ def colourful(*, error: bool) -> bool:
     """Tell whether what is said goes to somebody who likes colours.
 
     Terminals do, unless NO_COLOR says otherwise; pipes and files do where FORCE_COLOR says so, and NO_COLOR
-    does not. A variable that is empty counts as absent.
+    does not. A variable that is empty counts as absent; FORCE_COLOR=0 asks for none, as elsewhere.
     """
     stream = sys.stderr if error else sys.stdout
-    if stream is None or os.environ.get("NO_COLOR"):
+    forced = os.environ.get("FORCE_COLOR")
+    if stream is None or os.environ.get("NO_COLOR") or forced == "0":
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+    return bool(forced) or stream.isatty()
+
+
+def highlighted(text: str, *, error: bool) -> str:
+    """Text with the first line of every finding and error in red, where there are colours."""
+    if not colourful(error=error):
+        return text
+    lines = text.split("\n")
+    return "\n".join(
+        style(line, fg="red", bold=True) if line.startswith(("error[", "error: ")) else line for line in lines
+    )
 
 
 def watched_console() -> "Console":
@@ -130,7 +143,8 @@ def fail_lines(problem: str) -> int:
     from sonnx.report.text import cut, printable  # noqa: PLC0415  see above
 
     lines = f"error: {problem}".split("\n")
-    say("\n".join(printable(cut(line, _LONGEST_LINE)) for line in lines), error=True)
+    text = "\n".join(printable(cut(line, _LONGEST_LINE)) for line in lines)
+    say(highlighted(text, error=True), error=True)
     return UNREADABLE
 
 
@@ -138,5 +152,5 @@ def fail(problem: str) -> int:
     """Say why nothing could be done, on one line; answers the exit code."""
     from sonnx.report.text import cut, printable  # noqa: PLC0415  see above
 
-    say(f"error: {printable(cut(problem, _LONGEST_LINE))}", error=True)
+    say(highlighted(f"error: {printable(cut(problem, _LONGEST_LINE))}", error=True), error=True)
     return UNREADABLE

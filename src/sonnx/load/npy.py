@@ -67,7 +67,8 @@ def _read(file: BinaryIO, size: int, kind: TensorType, memory: int) -> Array:
     dtype, shape, fortran = _header(file)
     found = _type(dtype, shape, kind)
     if found.dtype is not kind.dtype or found.sizes != kind.sizes:
-        raise ArrayFileError(f"must hold {kind}, not {found}; nothing is converted")
+        told = "" if found.dtype is kind.dtype else "; nothing is converted"
+        raise ArrayFileError(f"must hold {kind}, not {found}{told}")
     wanted, there = prod(shape) * dtype.itemsize, size - file.tell()
     if wanted != there:
         raise ArrayFileError(f"{found} takes {wanted} bytes, after its header the file has {there}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from sonnx.model.graph import Graph, Value
 from sonnx.model.tensor_type import Size, TensorType
 from sonnx.normalize.changes import Change
+from sonnx.operators.graph.structure import no_axes
 from sonnx.operators.shared.predicates import LONGEST_TEXT, written
 
 _MOST_SHOWN = 20
@@ -142,7 +143,7 @@ def _meant(graph: Graph, name: str, names: set[str | int], axes: Mapping[Axis, S
         raise ValueError(f"{written(name)}: no input is called {written(tensor)}; there are: {there}")
     shape = inputs[tensor].shape
     if shape is None:
-        raise ValueError(f"{written(name)}: the model does not say how many axes {written(tensor)} has")
+        raise ValueError(f"{written(name)}: {no_axes(written(tensor))}")
     if not _is_number(digits) or int(digits) >= len(shape):
         last = f"its axes are 0 to {len(shape) - 1}" if shape else "it has none"
         raise ValueError(f"{written(name)}: {written(tensor)} has no such axis; {last}")
@@ -235,3 +236,12 @@ def sizes_of(
         if name not in given and _axis_name(axis) not in given and size not in given:
             found.setdefault(name, shapes[axis[0]][axis[1]])
     return found
+
+
+def sizes_apart(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, dict[str, int]]:
+    """Names that an input gives to several axes, of which its array's differ; with the size of each axis."""
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for axis, size in _open_axes(graph):
+        if isinstance(size, str) and axis[1] < len(shapes.get(axis[0], ())):
+            found.setdefault((axis[0], size), {})[_axis_name(axis)] = shapes[axis[0]][axis[1]]
+    return {name: axes for (_, name), axes in found.items() if len(set(axes.values())) > 1}

@@ -27,6 +27,8 @@ class _Group:
     findings: tuple[Finding, ...]
     following: tuple[Finding, ...]
     left: int | None
+    # Whether normalizing leaves anything, so that it writes nothing.
+    unwritten: bool
 
 
 def grouped_text(
@@ -77,7 +79,7 @@ def _groups(
         rule = which[0]
         more = () if rule in told else tuple(following.get(rule, ()))
         told.add(rule)
-        yield _Group(tuple(members), more, None if left is None else left[which])
+        yield _Group(tuple(members), more, None if left is None else left[which], bool(after))
 
 
 def _rule(group: _Group, width: int) -> Iterator[str]:
@@ -86,7 +88,7 @@ def _rule(group: _Group, width: int) -> Iterator[str]:
     yield head
     number = len(group.findings)
     if number > 1 or group.left is not None:
-        yield f"  {_count(number, 'finding')}{_left(number, group.left)}"
+        yield f"  {_count(number, 'finding')}{_left(group)}"
     yield from rest
     for finding in group.findings[1:_MOST_PLACES]:
         yield f"  --> {_place(finding, width - 6)}"
@@ -100,12 +102,12 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _left(number: int, left: int | None) -> str:
-    if left is None:
+def _left(group: _Group) -> str:
+    if group.left is None:
         return ""
-    if left == 0:
-        return ", mended by `sonnx normalize`"
-    return f", {'' if left == number else f'{left} '}left by `sonnx normalize`"
+    if group.left == 0:
+        return f", mended by `sonnx normalize`{' once nothing else is left' if group.unwritten else ''}"
+    return f", {'' if group.left == len(group.findings) else f'{group.left} '}left by `sonnx normalize`"
 
 
 def _folded(following: Sequence[Finding], width: int) -> Iterator[str]:

@@ -40,7 +40,7 @@ _IN_ITS_PLACE = {
     "Relu": "write a Clip with `min` 0 and as `max` infinity, or the highest number of an integer type",
 }
 _NOTHING = (
-    f"the profile has only {', '.join(NODE_OPERATORS)}: as long as the model needs it, it cannot conform"
+    f"the profile has only {', '.join(NODE_OPERATORS)}: while the model needs any other, it cannot conform"
 )
 _UNKNOWN_RULE, _RANDOM_RULE, _SUBGRAPH_RULE = "graph.D6", "graph.D7", "graph.D8"
 _TRAINING = "ai.onnx.preview.training"

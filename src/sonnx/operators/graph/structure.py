@@ -16,6 +16,12 @@ def shown_name(name: str) -> str:
     return f"`{name}`" if len(name) <= LONGEST_TEXT else f"`{name[:LONGEST_TEXT]}...`"
 
 
+def no_axes(shown: str) -> str:
+    """What to do about an input that has not even a number of axes, so that no axis can be given."""
+    said = f"the model does not say how many axes {shown} has: write its shape in the model"
+    return f"{said}; `sonnx run --normalize` takes it from the array"
+
+
 def function_location(graph: Graph, function: Function) -> Location:
     """Locate a function of the model."""
     return Location("function", function.name, operator=function.domain, file=graph.source)
