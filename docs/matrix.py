@@ -211,7 +211,11 @@ def standing_table(evidence: Evidence) -> str:
         searches = str(sum(entry.searches for entry in entries))
         cells = (str(len(units)), goals, searches, escape(", ".join(provers)), _since(entries))
         rows.append((code(subject), *cells))
-    absent = "" if evidence.lock.entries else "There is no `proofs.lock`, or it has no entry: nothing stands as proved.\n\n"
+    absent = (
+        ""
+        if evidence.lock.entries
+        else "There is no `proofs.lock`, or it has no entry: nothing stands as proved.\n\n"
+    )
     return absent + table(_STANDING_HEADS, rows)
 
 
