@@ -167,6 +167,7 @@ class Command:
                 code = program.code_unasked(_TO_START if self._seconds is None else self._seconds)
                 words = self._without_chance(program.said, places, Path(name))
             except LateError:
+                self._is_there = True  # it runs; nobody waits for that again
                 return
             finally:
                 program.close()
