@@ -211,7 +211,12 @@ def standing_table(evidence: Evidence) -> str:
         searches = str(sum(entry.searches for entry in entries))
         cells = (str(len(units)), goals, searches, escape(", ".join(provers)), _since(entries))
         rows.append((code(subject), *cells))
-    return table(_STANDING_HEADS, rows)
+    absent = (
+        ""
+        if evidence.lock.entries
+        else "There is no `proofs.lock`, or it has no entry: nothing stands as proved.\n\n"
+    )
+    return absent + table(_STANDING_HEADS, rows)
 
 
 def _since(entries: Sequence[Entry]) -> str:

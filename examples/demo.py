@@ -220,10 +220,9 @@ def main() -> None:
     show.heading("7. The same meaning for XLA's compilers")
     show.sonnx("export", str(conforming), "-o", str(folder / "conforming.mlir"))
     if find_spec("jax") is None:
-        show.text("With the extra `xla` installed, `sonnx run --engine xla` executes that on the real XLA.\n")
+        show.text("After `pip install jax`, `sonnx run --engine xla` executes that on the real XLA.")
     else:
         show.sonnx(*given, str(folder / "xla"), "--engine", "xla")
-        show.text()
 
     show.heading("8. The same bits in C, with a test that shows it")
     project = folder / "c"

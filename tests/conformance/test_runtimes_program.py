@@ -162,6 +162,8 @@ def test_a_program_that_stays_alive_is_asked_by_lines_and_started_anew_where_it_
     [
         (("reference", "--alive"), "--alive is about the program of --command"),
         (("--command", "sh {model} {outputs}", "--alive"), "reads its paths: leave out {model}"),
+        (("--command", "sh"), "with --alive the program alone"),
+        (("--command", "sh ./nope.sh", "--alive"), "sh cannot be started: exit code"),
         (("--command", "sh", "--option", "alive=maybe"), "`alive` is true or false, not 'maybe'"),
     ],
 )
@@ -170,6 +172,17 @@ def test_alive_is_about_programs_that_read_their_paths(arguments: tuple[str, ...
     result = CliRunner().invoke(main, ["conformance", *arguments, *only])
     assert result.exit_code == 2
     assert said in " ".join(result.output.split())
+
+
+def test_a_program_that_a_question_ends_crashes_with_its_last_line(tmp_path: Path) -> None:
+    # Without a question it ends well, so it is there.
+    script(tmp_path / "dies.sh", "while read -r line; do printf 'a last \\033word\\n' >&2; exit 3; done")
+    only = ("--operator", "Clip", "--type", "int8", "--jobs", "1", "--examples", "0")
+    result = CliRunner().invoke(
+        main, ["conformance", "--command", f"sh {tmp_path}/dies.sh", "--alive", *only]
+    )
+    assert result.exit_code == 1
+    assert "crashed: exit code 3\n   it printed last: a last \\x1bword\n" in result.output
 
 
 def test_without_fcntl_nothing_is_judged_and_one_line_says_so() -> None:

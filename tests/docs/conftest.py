@@ -75,7 +75,7 @@ print(6 * 7)
     "rules.md": "# All rules\n\n{{ rules }}\n",
     "sources.md": "# Sources\n\n{{ documents }}\n\n{{ clauses }}\n\n{{ own }}\n",
     "platforms.md": "# Platforms\n",
-    "glossary.md": "# Words\n",
+    "glossary.md": "# Glossary\n",
 }
 
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 from sonnx import __version__
 from sonnx.cli.models import is_same_file, say_findings
-from sonnx.cli.progress import bar, ended_by_signals
-from sonnx.cli.terminal import CONFORMS, FINDINGS, fail
+from sonnx.cli.progress import Advance, bar, ended_by_signals
+from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say, watched_console
 from sonnx.load.whole_file import whole_file
 from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text
 from sonnx.prove.result import Proofs
@@ -40,13 +40,25 @@ def prove_asked(options: ProveOptions) -> int:
         return fail(problem)
     try:
         with bar("proving") as advance:
-            proofs = _proofs(options, lambda done, total, name: advance(done, total, name, 0))
+            proofs = _proofs(options, _watch(advance))
     except (ToolsMissingError, ValueError) as error:
         return fail(str(error))
     except OSError as error:
         return fail(f"nothing could be proved: {error.filename or 'the system'}: {error.strerror}")
     report = proofs_json(proofs, __version__) if options.form == "json" else proofs_text(proofs)
     return _deliver(proofs, report.rstrip("\n"), options)
+
+
+def _watch(advance: Advance) -> Watch:
+    """Moves the bar; where nobody would see one, a line says at the beginning what there is to wait for."""
+    seen = watched_console().is_terminal
+
+    def watch(done: int, total: int, name: str) -> None:
+        if not done and not seen:
+            say(f"proving: {total} jobs for the provers, which may need minutes", error=True)
+        advance(done, total, name, 0)
+
+    return watch
 
 
 def _proofs(options: ProveOptions, watch: Watch) -> Proofs:

@@ -36,7 +36,9 @@ class Outcome:
     """What became of one trial; `grade` says how it conforms, `differences` how it departs.
 
     `said` is what the runtime said where it refused or crashed, `outputs` what it gave where it did not.
-    `against` are its outputs to the same operands, none of them a constant, where those contradict it.
+    `printed` is the last line on the standard error of what crashed; no two crashes are told apart by it, for
+    it may hold addresses. `against` are its outputs to the same operands, none of them a constant, where
+    those contradict it.
     """
 
     subject: Subject
@@ -48,6 +50,7 @@ class Outcome:
     said: str = ""
     outputs: tuple[Array | TensorType, ...] = ()
     against: tuple[Array | TensorType, ...] = ()
+    printed: str = ""
 
     @property
     def said_alike(self) -> str:
@@ -105,7 +108,8 @@ def outcome(subject: Subject, dtype: DType, trial: Trial, answer: Answer, sums: 
             *(subject, dtype, trial, verdict, judgement.grade, judgement.differences), outputs=answer.outputs
         )
     verdict = "unsupported" if answer.kind in ("refused", "unsupported") else "crashes"
-    return Outcome(subject, dtype, trial, verdict, said=answer.text)
+    printed = answer.said[-1] if verdict == "crashes" and answer.said else ""
+    return Outcome(subject, dtype, trial, verdict, said=answer.text, printed=printed)
 
 
 def twin(trial: Trial) -> Trial:

@@ -287,7 +287,8 @@ def _crashes(
         if first.is_late and small is not first.trial and not _hangs(ask)(small):
             small = first.trial  # an answer comes after all, or another end
         number = tally.shown[each]
-        stops.append(Stop("crashes", first.said, number, first.trial.name if number else "search", small))
+        source = first.trial.name if number else "search"
+        stops.append(Stop("crashes", first.said, number, source, small, first.printed))
     return stops
 
 

@@ -92,6 +92,7 @@ class Stop:
     """Why some cases had no result: they crashed, or were not supported; with the first such trial.
 
     The trial of a crash is made small. `cases` counts vectors; `source` is the first of them, or the search.
+    `printed` is the last line that the first crash left on the standard error.
     """
 
     verdict: Verdict
@@ -99,6 +100,7 @@ class Stop:
     cases: int
     source: str
     trial: Trial
+    printed: str = ""
 
 
 @dataclass(frozen=True, eq=False)

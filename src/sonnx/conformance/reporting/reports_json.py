@@ -180,6 +180,7 @@ def _stop(report: Report, cell: Cell, stop: Stop) -> dict[str, Any]:
     return {
         "verdict": stop.verdict,
         "said": one_line(stop.said, 2000),
+        "printed": one_line(stop.printed, 2000),
         "cases": stop.cases,
         "source": one_line(stop.source),
         "trial": _trial(stop.trial),

@@ -221,8 +221,10 @@ def _wrapped(items: Sequence[str], indent: str, later: str | None = None) -> lis
 
 
 def _crash(once: StopOnce, colours: bool) -> str:
+    printed = once.stop.printed
     lines = [
         *_error("crashes", once.cell.operator, once.stop.said, colours),
+        *(_wrapped(["it printed last:", *one_line(printed, 200).split(" ")], "   ") if printed else ()),
         *_shown_by(once.types, once.cases, once.stop.source),
         *_operands(once.stop.trial),
     ]

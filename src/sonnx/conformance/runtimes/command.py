@@ -33,6 +33,8 @@ _MOST_OUTPUTS = 256
 _ANSWERS = ("ok", "refused")
 # So scripts report the signal that has ended what they started: 128 and its number.
 _SIGNALLED = range(129, 128 + 65)
+# So long a program that is asked nothing may take to end; whoever asks may end all of it before.
+_TO_START = 10.0
 
 
 class Command:
@@ -71,6 +73,8 @@ class Command:
         self._seconds, self._opset = seconds, require_opset(opset)
         self._alive = alive
         self._program: tuple[Program, Path] | None = None
+        # Whether the program is known to start, and why it cannot.
+        self._is_there, self._absent = False, ""
 
     @property
     def name(self) -> str:
@@ -123,6 +127,8 @@ class Command:
 
     def _ask(self, places: Mapping[str, Path]) -> None:
         """Ask the program that stays alive, which is started where there is none."""
+        if self._absent:
+            raise UnavailableError(self._absent)
         if self._program is None:
             folder = Path(mkdtemp(prefix="sonnx-work-"))
             self._program = self._start({}, folder), folder
@@ -132,7 +138,10 @@ class Command:
             answer = program.ask("\t".join(str(places[name]) for name in _PLACES), self._seconds)
         except EndedError:
             code = _signalled(program.last_code())
-            raise ProgramError(code, self._without_chance(self._forgotten(), places, folder)) from None
+            said = self._without_chance(self._forgotten(), places, folder)
+            if code > 0 and not self._is_there:
+                self._require_startable(places)
+            raise ProgramError(code, said) from None
         except LateError as error:
             self._forgotten()
             raise LateError(f"{self.name} {error}") from None
@@ -143,8 +152,30 @@ class Command:
         if word not in _ANSWERS:
             self._forgotten()
             raise RuntimeError(f"it answered {shown(answer, 80)!r}, {wanted}")
+        self._is_there = True
         if word == "refused":
             raise RuntimeError(self._without_chance(why.encode(), places, folder).decode())
+
+    def _require_startable(self, places: Mapping[str, Path]) -> None:
+        """Start a program that has never answered without a question; raises UnavailableError where it fails.
+
+        One that is there ends well when there are no lines; then it was the question that ended it.
+        """
+        with TemporaryDirectory(prefix="sonnx-work-", ignore_cleanup_errors=True) as name:
+            program = self._start({}, Path(name))
+            try:
+                code = program.code_unasked(_TO_START if self._seconds is None else self._seconds)
+                words = self._without_chance(program.said, places, Path(name))
+            except LateError:
+                self._is_there = True  # it runs; nobody waits for that again
+                return
+            finally:
+                program.close()
+        if _signalled(code) > 0:
+            last = "".join(last_lines(words)[-1:]) or "it printed nothing to its standard error"
+            self._absent = f"{self.name} cannot be started: exit code {code} before any question: {last}"
+            raise UnavailableError(self._absent)
+        self._is_there = True
 
     def _forgotten(self) -> bytes:
         """End the program, of which nobody knows what it would say next; answers what it printed last."""
@@ -216,7 +247,10 @@ def _words(line: str, *, alive: bool) -> tuple[str, ...]:
             raise ValueError("a program that stays alive reads its paths: leave out {model} and the others")
         return words
     if not words or not {"model", "outputs"} <= set(found):
-        raise ValueError("a command line names a program, {model} and {outputs}, and {inputs} if need be")
+        raise ValueError(
+            "a command line names a program, {model} and {outputs}, and {inputs} if need be; "
+            "with --alive the program alone"
+        )
     return words
 
 

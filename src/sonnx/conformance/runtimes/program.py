@@ -49,7 +49,7 @@ class Program:
 
     @property
     def said(self) -> bytes:
-        """The end of what it has printed to its standard error since it was last asked, or started."""
+        """The end of what it has printed to its standard error since its last answer, or its start."""
         return self._said
 
     def code(self, seconds: float | None) -> int:
@@ -66,10 +66,11 @@ class Program:
         Raises EndedError where none will come, LateError where none comes in time, and ValueError where a
         line is too long or nobody has asked for it.
         """
+        # What has come since the last answer is kept: of a program that has ended, it says why.
+        self._said = b""
         self._drain()
         if self._line:
             raise ValueError("it printed to its standard output before it was asked")
-        self._said = b""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(f"{text}\n".encode("utf-8", "surrogateescape"))
@@ -114,6 +115,12 @@ class Program:
             else:
                 self._line += piece
         return bool(events)
+
+    def code_unasked(self, seconds: float) -> int:
+        """Send nothing, now or later, and wait for its end as `code` does."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        return self.code(seconds)
 
     def last_code(self) -> int:
         """The exit code of a program that answers no more; one that lives on is ended."""
