@@ -153,7 +153,9 @@ def _unfit(entry: Entry) -> str:
         written = date.fromisoformat(entry.date).isoformat()
     except (TypeError, ValueError):
         written = ""
-    if not written or written != entry.date:  # there are other ways to write a day, and one that this project uses
+    if (
+        not written or written != entry.date
+    ):  # there are other ways to write a day, and one that this project uses
         return "its date is none"
     return "" if _COMMIT.fullmatch(entry.commit) else "its commit is none"
 

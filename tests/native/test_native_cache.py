@@ -333,12 +333,6 @@ def test_a_damaged_file_is_compiled_anew(damage: str, folder: Path, runs: Path) 
     assert_replaced(folder, runs)
 
 
-def test_a_file_that_has_grown_beyond_all_measure_is_compiled_anew(folder: Path, runs: Path) -> None:
-    answer(5)
-    os.truncate(only(folder), 200 * 2**30)  # mostly a hole
-    assert_replaced(folder, runs)
-
-
 def _request(value: int) -> tuple[str, tuple[tuple[str, str], ...], Compiler]:
     found = find_compiler()
     assert found is not None

@@ -216,3 +216,16 @@ def test_nothing_has_its_name_in_the_cache_before_it_was_loaded_there(
     assert seen == [(True, False), (False, False), (True, False)]
     assert [path.name[0] for path in folder.iterdir()] != ["."]
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_kept_file_that_has_grown_beyond_all_measure_is_compiled_anew(folder: Path) -> None:
+    def compiled() -> int:
+        cache._loaded.clear()
+        return int(library(SOURCE, MACROS, ["answer"]).answer())
+
+    assert compiled() == 5
+    (kept,) = folder.iterdir()
+    with kept.open("r+b") as file:
+        file.truncate(200 * 2**30)  # mostly a hole
+    assert compiled() == 5
+    assert kept.stat().st_size < 2**20

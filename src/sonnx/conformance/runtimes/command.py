@@ -17,7 +17,7 @@ from onnx import TensorProto
 from sonnx.conformance.runtimes.answer import LONGEST_NAME, last_lines, shown
 from sonnx.conformance.runtimes.program import EndedError, Program
 from sonnx.conformance.runtimes.question import NEWEST_OPSET, Question, model_bytes, require_opset
-from sonnx.conformance.runtimes.runtime import LateError, ProgramError, UnavailableError
+from sonnx.conformance.runtimes.runtime import LateError, NoAnswerError, ProgramError, UnavailableError
 from sonnx.load.files import open_plain
 from sonnx.load.limits import Budget, Limits
 from sonnx.load.tensors import constant_of, write_tensor
@@ -147,11 +147,11 @@ class Command:
             raise LateError(f"{self.name} {error}") from None
         except ValueError as error:
             self._forgotten()
-            raise RuntimeError(f"{error}, {wanted}") from None
+            raise NoAnswerError(f"{error}, {wanted}") from None
         word, _, why = answer.strip().partition(" ")
         if word not in _ANSWERS:
             self._forgotten()
-            raise RuntimeError(f"it answered {shown(answer, 80)!r}, {wanted}")
+            raise NoAnswerError(f"it answered {shown(answer, 80)!r}, {wanted}")
         self._is_there = True
         if word == "refused":
             raise RuntimeError(self._without_chance(why.encode(), places, folder).decode())

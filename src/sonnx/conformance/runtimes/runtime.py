@@ -53,6 +53,10 @@ class ProgramError(Exception):
         self.said = said
 
 
+class NoAnswerError(Exception):
+    """A program that a runtime consists of said something that is no answer: nothing that it says counts."""
+
+
 class LateError(Exception):
     """A program that a runtime consists of did not end in time."""
 

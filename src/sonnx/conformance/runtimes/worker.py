@@ -23,6 +23,7 @@ from sonnx.conformance.runtimes.frames import MOST_TENSORS, Reader, TooLargeErro
 from sonnx.conformance.runtimes.question import Question
 from sonnx.conformance.runtimes.runtime import (
     LateError,
+    NoAnswerError,
     ProgramError,
     Runtime,
     UnavailableError,
@@ -52,6 +53,8 @@ def answer_to(runtime: Runtime, question: Question) -> Answer:
         return Answer("too large", message=_message(error))
     except LateError as error:
         return Answer("late", message=_message(error))
+    except NoAnswerError as error:
+        return Answer("crashed", message=_message(error))
     except ProgramError as error:
         said = last_lines(error.said)
         return Answer("too large" if lacks_memory("\n".join(said)) else "crashed", code=error.code, said=said)
