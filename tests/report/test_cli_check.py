@@ -206,6 +206,17 @@ def test_nodes_of_functions_are_counted_where_they_stand(tmp_path: Path) -> None
     assert output.startswith("error[graph.D6]: 7 of 8 nodes are outside the profile\n")
 
 
+def test_operators_whose_long_names_begin_alike_are_counted_apart(tmp_path: Path) -> None:
+    nodes = [helper.make_node("A" * 60 + str(n), ["x"], [f"y{n}"]) for n in range(7)]
+    model = model_of(nodes, [tensor("x", FLOAT, [2])], [tensor(f"y{n}", FLOAT, [2]) for n in range(7)])
+    rows = [
+        line
+        for line in run("check", written(tmp_path / "a.onnx", model)).stdout.splitlines()
+        if "AAA " in line
+    ]
+    assert [re.split(r" {2,}", row)[2] for row in rows] == ["1"] * 7
+
+
 # the last line
 
 

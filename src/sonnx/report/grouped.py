@@ -130,8 +130,7 @@ def _place(finding: Finding, room: int) -> str:
 
 def _operator(finding: Finding) -> str:
     """What a node's operator is called, with its domain where that is not ONNX's."""
-    shown = next((value.value for value in finding.values if value.name == "operator"), finding.operator)
-    return printable(cut(shown, LONGEST_NAME)[:_LONGEST_OPERATOR])
+    return next((value.value for value in finding.values if value.name == "operator"), finding.operator)
 
 
 def _operators(
@@ -155,7 +154,7 @@ def _operators(
     head = ["operator", "nodes", *(["left by normalize"] if left is not None else []), "what to do"]
     rows = [
         [
-            name,
+            printable(cut(name, LONGEST_NAME)[:_LONGEST_OPERATOR]),
             str(times),
             *([str(remain[name])] if left is not None else []),
             "" if helps[name] == usual else printable(helps[name]),
