@@ -20,6 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import gettempdir
+from typing import Any
 from xml.etree import ElementTree
 
 from tests.mutants.drawing import Mutant, drawn
@@ -33,6 +34,8 @@ FOLDERS = {
     "kernels": ("tests/native/", "tests/emit/", "tests/operators/", "tests/conformance/", "tests/prove/"),
     "theories": ("tests/prove/",),
 }
+TARGETS = {"quick": "test", "deep": "deep-tests", "all": "test-all"}
+LIVES = "lives"
 # Only a hang takes as long.
 SECONDS = 1500.0
 
@@ -43,7 +46,7 @@ def main() -> int:
     parser.add_argument("what", choices=("draw", "reach", "judge"))
     parser.add_argument("--tier", choices=("quick", "deep", "all"), default="quick")
     parser.add_argument("--work", type=Path, default=Path(gettempdir()) / "sonnx-mutants", metavar="FOLDER")
-    parser.add_argument("--record", metavar="NAME", help="keep which test killed each mutant under this name")
+    parser.add_argument("--record", action="store_true", help="keep in drawn.json which test killed each")
     arguments = parser.parse_args()
     if arguments.what == "draw":
         DRAWN.write_text(
@@ -102,7 +105,7 @@ def _within(names: Sequence[str], times: Mapping[str, float], seconds: float = 8
         yield name
 
 
-def _judge(entries: list[dict[str, object]], mutants: Sequence[Mutant], arguments: argparse.Namespace) -> int:
+def _judge(entries: list[dict[str, Any]], mutants: Sequence[Mutant], arguments: argparse.Namespace) -> int:
     work, tier = arguments.work, arguments.tier
     reached = defaultdict(set)
     for line in (work / f"reached-{tier}.tsv").read_text().splitlines():
@@ -129,18 +132,32 @@ def _judge(entries: list[dict[str, object]], mutants: Sequence[Mutant], argument
         finally:
             path.write_text(source)
             trees.put((python, tree))
-        print(k, mutants[k].layer, mutants[k].path, mutants[k].line, *found, flush=True)  # noqa: T201 (a script)
+        print(k, mutants[k].layer, mutants[k].path, mutants[k].line, *found, flush=True)
         return found
 
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(verdict, range(len(mutants))))
+    return _compared(entries, found, f"make {TARGETS[tier]}", arguments.record)
+
+
+def _compared(
+    entries: list[dict[str, Any]], found: Sequence[tuple[str, str]], command: str, record: bool
+) -> int:
+    """Say how many die, and which died before and live now; 1 where there is one."""
     dead = [kind in ("dies", "hangs") for kind, _ in found]
-    for entry, (kind, test) in zip(entries, found, strict=True):
-        if arguments.record:
-            entry["killed"] = {**dict(entry["killed"]), arguments.record: test or kind}  # type: ignore[call-overload]
-    DRAWN.write_text(json.dumps(entries, indent=1) + "\n")
-    print(Counter(kind for kind, _ in found), f"{sum(dead)} of {len(dead)} die")  # noqa: T201 (a script)
-    return 0
+    lost = [
+        entry
+        for entry, dies in zip(entries, dead, strict=True)
+        if not dies and entry["killed"].get(command, LIVES) != LIVES
+    ]
+    for entry in lost:
+        print("died before:", entry["path"], entry["text"].strip(), "by", entry["killed"][command])
+    print(Counter(kind for kind, _ in found), f"{sum(dead)} of {len(dead)} die in `{command}`")
+    if record:
+        for entry, dies, (kind, test) in zip(entries, dead, found, strict=True):
+            entry["killed"][command] = (test or kind) if dies else LIVES
+        DRAWN.write_text(json.dumps(entries, indent=1) + "\n")
+    return bool(lost)
 
 
 if __name__ == "__main__":
