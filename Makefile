@@ -48,13 +48,14 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
+# Some tests call make themselves: what this one was called with is not for those.
 tests: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=
+	env -u MAKEFLAGS -u MFLAGS $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=
 	$(BIN)/python -m coverage report --include='*/sonnx/operators/*,*/sonnx/numeric/*,*/sonnx/check/*' --fail-under=100
 
 # What `make test` leaves out (CONTRIBUTING.md has the tiers); it skips what the machine has no tools for.
 deep-tests: $(VENV)/.test
-	$(BIN)/python -m pytest -n 3 --dist worksteal --tier deep
+	env -u MAKEFLAGS -u MFLAGS $(BIN)/python -m pytest -n 3 --dist worksteal --tier deep
 
 # How many of 80 drawn mutants die of `make test`; with TIER=all, of `make test-all`.
 TIER ?= quick
