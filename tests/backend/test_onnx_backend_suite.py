@@ -180,6 +180,7 @@ def outcome(collected: None) -> tuple[Recorder, Counter[str]]:
     return recorder, runs
 
 
+@pytest.mark.long
 def test_exactly_these_tests_of_onnx_run_and_pass(outcome: tuple[Recorder, Counter[str]]) -> None:
     recorder, _ = outcome
     assert recorder.wrong == {}

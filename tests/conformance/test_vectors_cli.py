@@ -109,6 +109,7 @@ def test_a_terminal_sees_a_bar_with_rate_and_time(tmp_path: Path, monkeypatch: p
     assert "0:00:00" in shown
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_nothing_is_left_of_what_was_ended(tmp_path: Path) -> None:
     place = tmp_path / "place"

@@ -28,6 +28,7 @@ def only(problems: tuple[str, ...]) -> str:
     return problems[0]
 
 
+@pytest.mark.long
 def test_the_site_of_the_package_builds_and_shows_every_rule_case_and_figure(places: Places) -> None:
     inputs = read_inputs()
     assert build(inputs, places) == ()

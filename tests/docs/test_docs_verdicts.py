@@ -11,6 +11,7 @@ from tests.conformance.report_samples import sample
 PLACE = "# Conformance\n\n{{ verdicts reference Where }}\n"
 
 
+@pytest.mark.long
 def test_a_runtime_is_judged_and_its_report_is_a_page_of_the_site(small: Inputs, places: Places) -> None:
     assert build(replace(small, pages={**small.pages, "conformance.md": PLACE}), places) == ()
     report = (places.site / "reports" / "reference.html").read_text(encoding="utf-8")

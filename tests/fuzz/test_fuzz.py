@@ -55,12 +55,14 @@ def test_planted_raw_output_is_noticed(readable: list[int]) -> None:
         assert "\x1b" not in answer.problem
 
 
+@pytest.mark.fuzz
 def test_a_planted_hang_is_noticed_and_the_next_file_is_still_examined(readable: list[int]) -> None:
     found = answers(readable[:2], "spins", seconds=1.0)
     assert [answer.problem for answer in found] == ["more than 1 s in the stage spins"] * 2
     assert [answer.number for answer in found] == readable[:2]
 
 
+@pytest.mark.fuzz
 def test_a_process_that_waits_for_ever_is_noticed(readable: list[int]) -> None:
     assert [answer.problem for answer in answers(readable[:1], "sleeps", seconds=1.0)] == [
         "more than 1 s in the stage sleeps"

@@ -37,7 +37,8 @@ def bad(tmp_path: Path) -> Path:
     return written(tmp_path / "\u00fc.onnx", model)
 
 
-@pytest.mark.parametrize("encoding", ["ascii", pytest.param("cp437", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("encoding", ["ascii", "cp437"])
 def test_no_encoding_of_a_terminal_is_too_small(bad: Path, tmp_path: Path, encoding: str) -> None:
     for arguments, code in (
         (["check", bad], 1),

@@ -272,6 +272,7 @@ def test_a_platform_that_is_not_there_is_said_in_one_line() -> None:
     assert b"sonnx.stablehlo.engine.EngineError: XLA refuses the graph: " in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_fast_arithmetic_in_the_environment_changes_nothing() -> None:
     code = (
         "import numpy as np; from sonnx import xla; b = xla.ComputationBuilder('b'); "
@@ -372,6 +373,7 @@ def test_a_watch_and_a_seed_are_nothing_for_xla() -> None:
         c.run(x, engine="xla", accumulate="fused", watch=lambda step: None)
 
 
+@pytest.mark.long
 def test_the_text_does_not_depend_on_the_order_of_sets() -> None:
     code = (
         "from sonnx import xla; b = xla.ComputationBuilder('b'); x = b.parameter(0, 'f32[2]', 'x'); "

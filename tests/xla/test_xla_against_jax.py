@@ -262,6 +262,7 @@ def test_convolutions_of_integers_are_exactly_those_of_xla(
     assert sonnx.same_bits(found, xla.conv_with_general_padding(X, W, **attributes))
 
 
+@pytest.mark.long
 @pytest.mark.no_cover
 def test_products_and_sums_near_the_smallest_normal_number_are_within_the_bound_for_flushing() -> None:
     random = np.random.default_rng(5)
