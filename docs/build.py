@@ -15,6 +15,7 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import MkDocsException
 
 from docs.folders import Folder, folders
+from docs.formulas import formula
 from docs.laws import laws_page, laws_path, laws_section
 from docs.links import Wanted, check_site
 from docs.markup import DocsError
@@ -32,7 +33,8 @@ from docs.origins import clauses_tables, documents_table, own_table
 from docs.overview import changelog_page, operators_table, rule_links, rules_table, rulings_page
 from docs.pages import Block, Expanded, Links, expand, require
 from docs.reference import reference_links, reference_page
-from docs.render import cases_page, example_anchor, examples, figure, rules, signature, types
+from docs.render import accuracy, cases_page, example_anchor, examples, figure, rules, signature, types
+from docs.template import Page, assemble
 from docs.verdicts import verdicts
 from sonnx.drawing.figure import Figure
 from sonnx.sources import Sources as Origins
@@ -40,6 +42,8 @@ from sonnx.sources import sources
 
 ROOT = Path(__file__).parent.parent
 
+# What a page may show, and how often it likes.
+_FREE = ("figure", "accuracy")
 _FIGURE_NAME = re.compile(r"[a-z0-9-]+")
 # What a page must list, because no other page does.
 _LISTS: Mapping[str, Sequence[str]] = {
@@ -182,16 +186,30 @@ def _folder_pages(folder: Folder, inputs: Inputs, figures: Mapping[str, Figure],
     if folder.page is None:
         draft.problems.append(f"{folder.title} has no page: {folder.source} is missing")
         return
-    blocks = _folder_blocks(folder, figures)
-    page = expand(folder.source, folder.page, blocks, _links(inputs.folders, "../"))
+    blocks, links = _folder_blocks(folder, figures), _links(inputs.folders, "../")
+    try:
+        whole = _whole(folder, folder.page)
+    except DocsError as error:
+        draft.problems.append(f"{folder.source}: {error}")
+        return
+    page = expand(folder.source, whole.text, blocks, links, whole.origins)
     draft.add(folder.path, page)
     theory = inputs.evidence.theories.get(subject_of(folder))
     if theory is not None:
         draft.texts[folder.path] += laws_section(theory, "../")
-    draft.problems += require(page, folder.source, [name for name in blocks if name != "figure"])
+    draft.problems += require(page, folder.source, [name for name in blocks if name not in _FREE])
     if folder.contract is not None:
         name = f"{folder.name}.md"
         draft.attempt(folder.cases_path, lambda: cases_page(folder.title, folder.cases, name))
+
+
+def _whole(folder: Folder, written: str) -> Page:
+    """The page as it is written, or, of an operator, with the sections that all of them have."""
+    if folder.contract is None:
+        return Page(written)
+    title = f"{folder.contract.name} (XLA)" if folder.contract.domain == "xla" else folder.title
+    figures = [drawn.name for drawn in folder.figures]
+    return assemble(title, written, figures, formula=folder.formula is not None)
 
 
 def _laws_pages(inputs: Inputs, draft: _Draft) -> None:
@@ -209,10 +227,14 @@ def _folder_blocks(folder: Folder, figures: Mapping[str, Figure]) -> Mapping[str
         return figure(figures[name])
 
     blocks: dict[str, Block] = {"figure": show_figure, "rules": _plain(lambda: rules(folder.rules))}
+    latex = folder.formula
+    if latex is not None:
+        blocks["formula"] = _plain(lambda: formula(latex, display=True))
     contract = folder.contract
     if contract is not None:
         blocks["signature"] = _plain(lambda: signature(contract))
         blocks["types"] = _plain(lambda: types(contract))
+        blocks["accuracy"] = _plain(lambda: accuracy(folder.title, folder.cases))
         blocks["examples"] = _plain(lambda: examples(folder.cases, f"{folder.name}-cases.md"))
     return blocks
 

@@ -5,20 +5,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from sonnx.model.operator import Operator
 from sonnx.operators import OPERATORS
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.rule import RULING
 
 _RULE = re.compile(r"((?:xla\.)?\w+)(?:\.\w+)?\.[A-Z]\d+")
-_RULING = re.compile(r"D-(CLIP|CONV|WHERE|BCAST)-\d+")
-_RULED = {"CLIP": "clip", "CONV": "conv", "WHERE": "where", "BCAST": "broadcast"}
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def count_tests(folder: Path) -> Mapping[str, int]:
     """How many test functions name each operator, by its identifier, below a folder.
 
-    A test names an operator by the function in `sonnx` or `sonnx.xla`, by its constant or package in
-    `sonnx.operators`, by its name in a string, by a rule or a ruling; itself, or through helpers and
+    A test names an operator by the function in `sonnx` or `sonnx.xla`, by its package in `sonnx.operators`,
+    by its name in a string, by a rule or a ruling; itself, or through helpers and
     constants of the same file. Tests that go through the list of all operators name none.
     """
     counts = dict.fromkeys((operator.identifier for operator in OPERATORS), 0)
@@ -91,10 +90,12 @@ def _in_string(text: str, operator: Operator) -> bool:
     if text == operator.name:
         return True
     rule = _RULE.fullmatch(text)
-    ruling = _RULING.fullmatch(text)
-    return bool(rule and rule[1] == operator.identifier) or bool(
-        ruling and _RULED[ruling[1]] == operator.identifier
-    )
+    return bool(rule and rule[1] == operator.identifier) or _is_its_ruling(text, operator.contract.ruling)
+
+
+def _is_its_ruling(text: str, start: str) -> bool:
+    """Tell whether a text is the ruling that defines an operator, or one of several that begin so."""
+    return bool(start and RULING.fullmatch(text)) and (text == start or text.startswith(f"{start}-"))
 
 
 def _full(node: ast.expr, aliases: Mapping[str, str]) -> str:
@@ -107,8 +108,4 @@ def _full(node: ast.expr, aliases: Mapping[str, str]) -> str:
 
 
 def _is(full: str, operator: Operator) -> bool:
-    constants = {"sonnx.operators", "sonnx.operators.catalogue"}
-    before, _, last = full.rpartition(".")
-    if before in constants:
-        return last == operator.identifier.upper().replace(".", "_")
     return full == f"sonnx.{operator.identifier}" or f"{full}.".startswith(f"{operator.package}.")

@@ -1,15 +1,27 @@
 """What the operator folders give to the site."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
+from typing import Any
 
+import numpy as np
+
+from sonnx.check.calls import check_call
+from sonnx.derive.formula import formula
+from sonnx.drawing.curves import elementwise
 from sonnx.drawing.figure import Figure
-from sonnx.model.operator import Contract, Operator
-from sonnx.model.rule import AnyRule
+from sonnx.evaluate.apply import apply
 from sonnx.operators import GENERAL_RULES, GRAPH_RULES, OPERATORS
+from sonnx.operators import operator as named
 from sonnx.operators.graph.figures import FIGURES as GRAPH_FIGURES
+from sonnx.operators.rules.values import as_float
 from sonnx.operators.shared.cases import Case, load_cases
+from sonnx.vocabulary.call import call
+from sonnx.vocabulary.operator import Attribute, Contract, Operator, operand_names
+from sonnx.vocabulary.rule import AnyRule
 
 
 @dataclass(frozen=True)
@@ -28,6 +40,8 @@ class Folder:
     contract: Contract | None = None
     cases: tuple[Case, ...] = ()
     figures: tuple[Figure, ...] = ()
+    # What an element of the output is, in LaTeX, where the definition says it element by element.
+    formula: str | None = None
 
     @property
     def path(self) -> str:
@@ -66,8 +80,50 @@ def _folder(operator: Operator) -> Folder:
         operator.contract.rules,
         operator.contract,
         load_cases(operator.identifier),
-        import_module(f"{package}.figures").FIGURES,
+        _figures(operator),
+        formula(operator),
     )
+
+
+def _figures(operator: Operator) -> tuple[Figure, ...]:
+    """What the folder draws; else the figure of its family, if it has one."""
+    if find_spec(f"{operator.package}.figures") is None:
+        return elementwise_figures(operator)
+    module = import_module(f"{operator.package}.figures")
+    drawn: tuple[Figure, ...] = module.figures(run) if hasattr(module, "figures") else module.FIGURES
+    return drawn
+
+
+def run(name: str, operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Execute an operator, for figures that draw what its definition gives."""
+    return apply(named(name), operands, attributes)
+
+
+def elementwise_figures(operator: Operator) -> tuple[Figure, ...]:
+    """The figure of an operator that makes one double of doubles; none of any other."""
+    contract = operator.contract
+    variadic = any(operand.variadic for operand in contract.inputs)
+    names = operand_names(contract.inputs, max(len(contract.inputs), 2 if variadic else 1))
+    attributes = {each.name: _usual(each) for each in contract.attributes}
+    one = call(operator.name, dict.fromkeys(names, "double[]"), attributes)
+    if check_call(operator, one) or [*map(str, contract.output_types(one).values())] != [
+        str(one.inputs[names[0]])
+    ]:
+        return ()
+
+    def element(*values: float) -> float:
+        operands = {name: np.array(value) for name, value in zip(names, values, strict=True)}
+        (result,) = apply(operator, operands, attributes).values()
+        return float(result)
+
+    page = operator.identifier.replace(".", "-").replace("_", "-")
+    return (elementwise(page, contract.name, names, element),)
+
+
+def _usual(attribute: Attribute) -> Any:
+    """What an attribute is where nobody says anything, as far as that hangs on no operand."""
+    given = attribute.default_in_onnx if attribute.default is None else attribute.default
+    return as_float(given) if isinstance(given, float) else given
 
 
 def _source(package: str) -> str:

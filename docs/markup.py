@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 
 from sonnx.report.text import printable
+from sonnx.vocabulary.rule import RULING
 
 # Everything that Markdown or HTML could take for markup; as an entity it is a plain character for both.
 _SPECIAL = re.compile(r"[&<>\"'`*_{}\[\]#|$\\~^!@=]")
 _CODE = re.compile(r"`([^`]+)`")
-_RULING = re.compile(r"\bD-[A-Z]+-\d+\b")
 
 
 class DocsError(Exception):
@@ -62,4 +62,4 @@ def anchor(identifier: str) -> str:
 
 def rulings_in(text: str) -> tuple[str, ...]:
     """List the rulings that a text names, each once, in the order of their first place."""
-    return tuple(dict.fromkeys(_RULING.findall(text)))
+    return tuple(dict.fromkeys(RULING.findall(text)))

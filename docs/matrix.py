@@ -16,6 +16,8 @@ from docs.counting import count_tests
 from docs.folders import Folder
 from docs.laws import count, laws_path
 from docs.markup import DocsError, code, escape, prose, table
+from sonnx.derive.why3 import theories as definitions
+from sonnx.operators import OPERATORS
 from sonnx.prove.assumptions import DRIVER_LINES, Assumption, assumptions
 from sonnx.prove.mlw import Theory, TheoryError, read_theory
 from sonnx.prove.theories import read_sources
@@ -29,6 +31,8 @@ _HEADS = (
     *("theory laws", "theory goals", "WP goals", "tests"),
 )
 _STANDING_HEADS = ("subject", "parts", "goals proved", "searches without contradiction", "by", "since")
+# Where it is said what an operator means: by terms, by nodes, or by hand.
+_MEANINGS = ("definition.py", "body.py", "meaning.py")
 
 
 @dataclass(frozen=True)
@@ -60,14 +64,14 @@ def read_evidence(root: Path = ROOT, projects: Mapping[str, Mapping[str, str]] |
     try:
         theories = [read_theory(file, text) for file, text in sources.items()]
         # Which tools are on this machine is nothing to a page; the lock names those that proved.
-        units = theory_units(sources, tools="")
+        units = theory_units(sources, tools="", definitions=definitions(OPERATORS))
     except TheoryError as error:
         raise DocsError(f"a theory cannot be read: {error}") from None
     grouped = {subject: list(part) for subject, part in groupby(units, lambda unit: _subject(unit.name))}
     return Evidence(
         {theory.subject: theory for theory in theories},
         _kernels(operators),
-        frozenset(_folder(operators, path) for path in operators.rglob("meaning.py")),
+        frozenset(_folder(operators, path) for name in _MEANINGS for path in operators.rglob(name)),
         count_tests(root / "tests" / "operators"),
         grouped | {name: project_units(name, texts, tools="") for name, texts in emitted.items()},
         {
@@ -99,7 +103,7 @@ def _kernels(operators: Path) -> Mapping[tuple[str, str], int]:
     found: dict[tuple[str, str], int] = {}
     for path in sorted(operators.rglob("*.[ch]")):
         kind = path.stem.partition("_")[0]
-        if kind in {"plain", "fast"}:
+        if kind == "fast":
             key = _folder(operators, path), kind
             found[key] = found.get(key, 0) + len(path.read_text(encoding="utf-8").splitlines())
     return found
@@ -126,23 +130,30 @@ def _row(folder: Folder, evidence: Evidence) -> list[str]:
     meaning = f"[definition]({folder.path}#definition)" if _has(folder, "Definition") else NONE
     if has_operator and subject not in evidence.meanings:
         meaning = "missing"
-    plain = evidence.kernels.get((subject, "plain"))
+    derived, by_hand = _derives_c(folder), (subject, "fast") in evidence.kernels
     tests = evidence.tests.get(folder.name.replace("-", ".", 1)) if has_operator else None
     return [
         f"[{escape(folder.title)}]({folder.path})",
         f"[{len(folder.rules)}]({folder.path}{'#rules' if _has(folder, 'Rules') else ''})",
         meaning,
         f"[{len(folder.cases)}]({folder.cases_path})" if has_operator else NONE,
-        _number(plain),
-        _number(evidence.kernels.get((subject, "fast"))),
+        "derived" if derived else NONE,
+        _number(evidence.kernels.get((subject, "fast"))) if not derived or by_hand else "derived",
         *_theory_cells(subject, evidence),
-        _wp_cell(folder.title, evidence) if plain else NONE,
+        _wp_cell(folder.title, evidence) if derived else NONE,
         _number(tests),
     ]
 
 
+def _derives_c(folder: Folder) -> bool:
+    """Tell whether C follows from the definition: of operators that a model may hold."""
+    return any(op.name == folder.title and op.contract.versions for op in OPERATORS)
+
+
 def _has(folder: Folder, heading: str) -> bool:
-    return re.search(rf"^## {heading}$", folder.page or "", re.MULTILINE) is not None
+    """Tell whether a page has a section; those of operators all have the sections asked for."""
+    written = re.search(rf"^## {heading}$", folder.page or "", re.MULTILINE) is not None
+    return written or folder.contract is not None
 
 
 def _number(found: int | None) -> str:

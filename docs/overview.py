@@ -80,8 +80,9 @@ def rulings_page(folders: Sequence[Folder]) -> str:
 
 
 def _ruling_order(name: str) -> tuple[bool, str, int]:
-    letter, subject, number = name.split("-")
-    return subject != "ALL", f"{letter}-{subject}", int(number)
+    """Rulings on all operators first, then by name; one on a single question has no number."""
+    letter, subject, *number = name.split("-")
+    return subject != "ALL", f"{letter}-{subject}", int(number[0]) if number else 0
 
 
 def changelog_page(text: str) -> str:

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from docs.examples import Examples
 from docs.formulas import formula
 from docs.markup import DocsError
+from sonnx.vocabulary.rule import RULING
 
 # What follows the name in a placeholder → the Markdown that takes its place; raises DocsError.
 Block = Callable[[str], str]
@@ -24,7 +25,7 @@ _INLINE = re.compile(
     r"|\$(?P<inline>(?:[^$\\]|\\.)+)\$"
     r"|(?P<lone>\$)"
     r"|(?P<braces>\{\{.*?(?:\}\}|$))"
-    r"|(?P<ruling>\bD-[A-Z]+-\d+\b)",
+    rf"|(?P<ruling>{RULING.pattern})",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -70,18 +71,22 @@ class _State:
     problems: list[str] = field(default_factory=list)
     used: list[tuple[str, str]] = field(default_factory=list)
     anchored: set[str] = field(default_factory=set)
+    origins: Sequence[int] = ()
 
     def complain(self, line: int, what: str) -> None:
-        self.problems.append(f"{self.source}:{line}: {what}")
+        written = self.origins[line - 1] if self.origins else line
+        self.problems.append(f"{self.source}:{written}: {what}")
 
 
-def expand(source: str, text: str, blocks: Mapping[str, Block], links: Links) -> Expanded:
-    """Fill in a page; `source` is its path for messages.
+def expand(
+    source: str, text: str, blocks: Mapping[str, Block], links: Links, origins: Sequence[int] = ()
+) -> Expanded:
+    """Fill in a page; `source` is its path for messages, `origins` has the line there of each line here.
 
     Besides `blocks` every page may say `{{ output }}` under an example in Python or of commands: it is run,
     in a folder that all examples of the page share, and what it printed is shown.
     """
-    state = _State(source)
+    state = _State(source, origins=origins)
     with TemporaryDirectory() as folder, chdir(folder):
         parts = list(_expanded(text, blocks, links, state))
     return Expanded("\n".join(parts) + "\n", tuple(state.problems), tuple(state.used))
@@ -91,7 +96,7 @@ def _expanded(text: str, blocks: Mapping[str, Block], links: Links, state: _Stat
     examples = Examples()
     ready: dict[str, Block] = {**blocks, "output": examples.output}
     # The table of rulings explains them, so anchors go there and not to an earlier mention.
-    tabled = frozenset(re.findall(r"^\| *(D-[A-Z]+-\d+) *\|", text, re.MULTILINE))
+    tabled = frozenset(re.findall(rf"^\| *({RULING.pattern}) *\|", text, re.MULTILINE))
     for piece in _pieces(text):
         if piece.kind == "placeholder":
             yield f"\n{_placeholder(piece, ready, state)}\n"

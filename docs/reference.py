@@ -9,6 +9,8 @@ from typing import Any
 
 import sonnx
 from docs.markup import DocsError, block, prose
+from sonnx.evaluate.functions import FUNCTIONS
+from sonnx.operators import XLA_OPERATORS
 
 _MODULES = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
 
@@ -44,7 +46,7 @@ GROUPS = (
         "Values that models give",
         "`Graph.check()` answers [findings](#sonnx.Finding), which have a place; normalizing answers "
         "changes; a run can be watched step by step.",
-        ("model.location.Location", "normalize.changes.Change", "evaluate.graphs.Step"),
+        ("model.location.Location", "normalize.changes.Change", "evaluate.execution.ExecutedNode"),
     ),
     Group(
         "ONNX backend",
@@ -77,7 +79,7 @@ GROUPS = (
     Group(
         "Operators",
         "The operators on arrays. Arguments that break a rule raise `sonnx.RuleError`; nothing is computed.",
-        ("clip", "conv", "where", "broadcast", "expand", "output_types", "error_bound"),
+        (*FUNCTIONS, "output_types", "error_bound"),
     ),
     Group(
         "XLA operations",
@@ -88,14 +90,7 @@ GROUPS = (
             "xla.Handle",
             "xla.Computation",
             "xla.Shape",
-            "xla.broadcast",
-            "xla.call",
-            "xla.clamp",
-            "xla.collapse",
-            "xla.concatenate",
-            "xla.convert_element_type",
-            "xla.conv",
-            "xla.conv_with_general_padding",
+            *(f"xla.{operator.folder}" for operator in XLA_OPERATORS),
             "xla.parse_literal",
             "xla.format_literal",
             "xla.LiteralError",

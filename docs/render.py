@@ -1,24 +1,26 @@
 """Contracts, rules, cases and figures → Markdown with HTML blocks; every text from data is escaped."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from docs.formulas import formula
 from docs.markup import DocsError, anchor, block, code, escape, prose, rulings_in, slug, table
 from sonnx.check.calls import check_call
-from sonnx.check.graphs import check_graph
+from sonnx.check.models import check_graph
 from sonnx.drawing.figure import Figure
+from sonnx.evaluate.functions import error_bound
 from sonnx.model.dtype import IEEE, MOVED, SIGNED, UNSIGNED, XLA_NAMES, DType
-from sonnx.model.operator import Contract, Operand
-from sonnx.model.rule import AnyRule, Finding, GraphRule
 from sonnx.operators import operator
-from sonnx.operators.shared.cases import Case, Tensor, leaves
-from sonnx.report.graphs import graph_text
+from sonnx.operators.shared.cases import Case, Tensor
+from sonnx.report.graph_text import graph_text
 from sonnx.report.text import attribute_text, call_text, findings_text
+from sonnx.vocabulary.operator import Contract, Operand
+from sonnx.vocabulary.rule import AnyRule, Finding, GraphRule
 
 _DOT = " \u00b7 "
 _FAMILIES: tuple[tuple[str, tuple[DType, ...]], ...] = (
@@ -283,7 +285,7 @@ def tensor(name: str, value: Tensor) -> str:
 
 
 def _matrices(value: Tensor) -> Iterator[str]:
-    elements, shape = list(leaves(value.values)), value.type.sizes
+    elements, shape = value.elements, value.type.sizes
     if shape is None or prod(shape) != len(elements):
         raise DocsError(f"a tensor of type {value.type} is written with {len(elements)} elements")
     if not elements:
@@ -295,21 +297,30 @@ def _matrices(value: Tensor) -> Iterator[str]:
             yield f'<p class="index">{escape(str(list(index)))}</p>'
         first = place * lines * columns
         cells = [elements[first + line * columns :][:columns] for line in range(lines)]
-        yield _matrix(cells, value.type.dtype)
+        yield _matrix(cells)
 
 
-def _matrix(cells: Sequence[Sequence[Any]], dtype: DType | None) -> str:
-    rows = (
-        "<tr>" + "".join(f"<td>{escape(_element(cell, dtype))}</td>" for cell in row) + "</tr>"
-        for row in cells
-    )
+def _matrix(cells: Sequence[Sequence[str]]) -> str:
+    rows = ("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
     return f'<table class="matrix"><tbody>{"".join(rows)}</tbody></table>'
 
 
-def _element(leaf: Any, dtype: DType | None) -> str:
-    if isinstance(leaf, bool):
-        return "true" if leaf else "false"
-    return json.dumps(leaf, ensure_ascii=False) if dtype is DType.STRING else str(leaf)
+def accuracy(name: str, cases: Sequence[Case]) -> str:
+    """Say how accurate results are: exact where the bound is 0 in every case of floats."""
+    bound = code(f'sonnx.error_bound("{name}", ...)')
+    if all(not np.any(part) for case in cases if _holds_floats(case) for part in _bounds(name, case)):
+        return f"The result is exact for every type: {bound} is 0 for every element."
+    return f"Results are rounded: {bound} says for every element how far it may be from the exact one."
+
+
+def _holds_floats(case: Case) -> bool:
+    types = {each.type.dtype for each in case.inputs.values()}
+    return bool(types & set(IEEE)) and DType.REAL not in types
+
+
+def _bounds(name: str, case: Case) -> tuple[Any, ...]:
+    found = error_bound(name, *(each.array() for each in case.inputs.values()), **case.attributes)
+    return found if isinstance(found, tuple) else (found,)
 
 
 def figure(drawn: Figure) -> str:

@@ -38,7 +38,9 @@ from proofs.lock import (
 from proofs.units import PROJECTS, ROOT, THEORIES, all_units, emitted, tools_digests, tree_digest
 from sonnx import __version__
 from sonnx.cli.progress import bar, ended_by_signals
+from sonnx.derive.why3 import theories
 from sonnx.load.whole_file import whole_file
+from sonnx.operators import OPERATORS
 from sonnx.prove.mlw import subject_of
 from sonnx.prove.plan import carry_out
 from sonnx.prove.projects import planned_project
@@ -147,7 +149,10 @@ def prove(folder: Path, wanted: frozenset[str], tools: Tools) -> Found:
 
     options = Options(cache=False)
     with ExitStack() as stack:
-        plans = [stack.enter_context(planned_theories(options=options, tools=tools, wanted=is_wanted))]
+        theory = planned_theories(
+            definitions=theories(OPERATORS), options=options, tools=tools, wanted=is_wanted
+        )
+        plans = [stack.enter_context(theory)]
         for name in PROJECTS:
             project = planned_project(_written(folder, name), options=options, tools=tools, wanted=is_wanted)
             plans.append(stack.enter_context(project))

@@ -9,21 +9,27 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
+from onnx import ModelProto
+
 import sonnx
 from examples import kernels, mobilenet_like
 from proofs.lock import Unit
+from sonnx.derive.why3 import theories
+from sonnx.operators import OPERATORS
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.contracts import assumed, contracts
 from sonnx.prove.eva import WHOLE
 from sonnx.prove.mlw import read_theory
 from sonnx.prove.projects import PROVERS, driver_files
 from sonnx.prove.running import Options
-from sonnx.prove.theories import operators_sources, reached
+from sonnx.prove.theories import NO_DEFINITIONS, operators_sources, reached
 from sonnx.prove.tools import Tools
 
 ROOT = Path(__file__).parent.parent
 THEORIES = "operators"
-PROJECTS = ("example", "kernels", "fused")
+# Operators on elements are proved type by type.
+_ELEMENTS = {f"elements of {name}": name for name in kernels.ELEMENTS}
+PROJECTS = ("example", "kernels", "fused", *_ELEMENTS)
 # How proofs are sought and believed, with all limits and options: a change of it proves everything anew.
 _WAYS = ("configuration.py", "mlw.py", "modules.py", "result.py", "smoke.py")
 _WAYS_IN_C = ("configuration.py", "eva.py", "result.py", "wp.py")
@@ -41,12 +47,18 @@ def emitted(name: str) -> Mapping[str, bytes]:
     """The files of an example project, as `sonnx emit` writes them."""
     with tempfile.TemporaryDirectory(prefix="sonnx-") as folder:
         path = Path(folder) / f"{name}.onnx"
-        model = mobilenet_like.build() if name == "example" else kernels.build(convolutions=name == "fused")
+        model = _model(name)
         path.write_bytes(model.SerializeToString(deterministic=True))
         graph = sonnx.load(path)
     if name == "example":
         return graph.normalize(dims={"batch": 1}).to_c()
     return graph.to_c(accumulate="fused" if name == "fused" else "separate")
+
+
+def _model(name: str) -> ModelProto:
+    if name in _ELEMENTS:
+        return kernels.build_elements(_ELEMENTS[name])
+    return mobilenet_like.build() if name == "example" else kernels.build(convolutions=name == "fused")
 
 
 @cache
@@ -59,13 +71,19 @@ def emitted_texts(name: str) -> Mapping[str, str]:
     }
 
 
-def theory_units(sources: Mapping[str, str], tools: str, options: Options | None = None) -> list[Unit]:
+def theory_units(
+    sources: Mapping[str, str],
+    tools: str,
+    options: Options | None = None,
+    definitions: Mapping[str, str] = NO_DEFINITIONS,
+) -> list[Unit]:
     """The modules of theories; `tools` is the digest of what proves them."""
+    texts = {**sources, **definitions}
     ways = (_ways(_WAYS), (options or Options()).seconds)
     return [
         Unit(
             f"{theory.subject} {module.name}",
-            _digest("theory", theory.file, module.name, ways, reached(theory, sources)),
+            _digest("theory", theory.file, module.name, ways, reached(theory, texts)),
             tools,
             goals=len(module.laws),
             searches=1,
@@ -90,7 +108,7 @@ def project_units(
 
 def all_units(tools: Mapping[str, str]) -> list[Unit]:
     """Everything of this project that is proved."""
-    found = theory_units(operators_sources(), tools[THEORIES])
+    found = theory_units(operators_sources(), tools[THEORIES], definitions=theories(OPERATORS))
     for name in PROJECTS:
         found += project_units(name, emitted_texts(name), tools[name])
     return found

@@ -15,7 +15,7 @@ from tests import budgets
 TESTS = Path(__file__).parent
 # Markers of tests that only `make test-all` runs; pyproject.toml says what they mean.
 DEEP = ("browser", "emulator", "fuzz", "long", "mutant", "prover", "sanitizer")
-COVERED = ("sonnx.operators.", "sonnx.numeric.", "sonnx.check.")
+COVERED = ("sonnx.operators.", "sonnx.numeric.", "sonnx.check.", "sonnx.terms.", "sonnx.derive.")
 UNMEASURED_BEFORE = pytest.StashKey[bool]()
 
 

@@ -13,8 +13,8 @@ from rich.progress import track
 from rich.table import Table
 
 from bench.machine import machine
+from sonnx.conformance.all_cells import judged
 from sonnx.conformance.cells import Plan, judged_cell
-from sonnx.conformance.running import judged
 from sonnx.conformance.runtimes.child import Child
 from sonnx.conformance.spreading import over_processes
 from sonnx.conformance.subjects import units

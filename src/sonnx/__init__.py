@@ -1,11 +1,12 @@
 """The safety-related ONNX profile as an executable specification.
 
-`load` reads a model, which can then be checked, normalized and run. `clip`, `conv`, `where`, `broadcast`
-and `expand` apply the profile's operators to arrays; `xla` has the XLA operations. All of it works exactly
-in the reals (`real`), bit for bit in IEEE arithmetic, on integers and on types that are only moved.
+`load` reads a model, which can then be checked, normalized and run. Each of the profile's operators is a
+function on arrays (`clip`, `conv`, ...); `xla` has the XLA operations. All of it works exactly in the reals
+(`real`), bit for bit in IEEE arithmetic, on integers and on types that are only moved.
 """
 
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,11 +14,10 @@ if TYPE_CHECKING:
     from sonnx.api import Graph, load
     from sonnx.emit.errors import EmitError
     from sonnx.engines import CompiledGraph, NoCompilerWarning
-    from sonnx.evaluate.functions import broadcast, clip, conv, error_bound, expand, output_types, where
-    from sonnx.evaluate.graphs import InputError, MemoryLimitError
+    from sonnx.evaluate.execution import InputError, MemoryLimitError
+    from sonnx.evaluate.functions import error_bound, output_types
     from sonnx.load.limits import LoadError
     from sonnx.model.dtype import DType
-    from sonnx.model.rule import Finding, Rule, RuleError, Shown
     from sonnx.model.tensor_type import TensorType
     from sonnx.native.compiler import CompilerError
     from sonnx.numeric.arrays import RealArray
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from sonnx.numeric.environment import NotIeeeError
     from sonnx.numeric.literals import format_float, parse_literal
     from sonnx.numeric.real import real
-    from sonnx.operators import rules
+    from sonnx.operators.rulebook import rules
     from sonnx.stablehlo.engine import EngineError
     from sonnx.stablehlo.module import ExportError
+    from sonnx.vocabulary.rule import Finding, Rule, RuleError, Shown
 
 __version__ = "0.1.0"
 
@@ -46,21 +47,16 @@ _HOMES = {
     "EmitError": "sonnx.emit.errors",
     "EngineError": "sonnx.stablehlo.engine",
     "ExportError": "sonnx.stablehlo.module",
-    "InputError": "sonnx.evaluate.graphs",
-    "MemoryLimitError": "sonnx.evaluate.graphs",
+    "InputError": "sonnx.evaluate.execution",
+    "MemoryLimitError": "sonnx.evaluate.execution",
     "LoadError": "sonnx.load.limits",
-    "broadcast": "sonnx.evaluate.functions",
-    "clip": "sonnx.evaluate.functions",
-    "conv": "sonnx.evaluate.functions",
     "error_bound": "sonnx.evaluate.functions",
-    "expand": "sonnx.evaluate.functions",
     "output_types": "sonnx.evaluate.functions",
-    "where": "sonnx.evaluate.functions",
     "DType": "sonnx.model.dtype",
-    "Finding": "sonnx.model.rule",
-    "Rule": "sonnx.model.rule",
-    "RuleError": "sonnx.model.rule",
-    "Shown": "sonnx.model.rule",
+    "Finding": "sonnx.vocabulary.rule",
+    "Rule": "sonnx.vocabulary.rule",
+    "RuleError": "sonnx.vocabulary.rule",
+    "Shown": "sonnx.vocabulary.rule",
     "TensorType": "sonnx.model.tensor_type",
     "RealArray": "sonnx.numeric.arrays",
     "same_bits": "sonnx.numeric.bits",
@@ -69,7 +65,7 @@ _HOMES = {
     "format_float": "sonnx.numeric.literals",
     "parse_literal": "sonnx.numeric.literals",
     "real": "sonnx.numeric.real",
-    "rules": "sonnx.operators",
+    "rules": "sonnx.operators.rulebook",
 }
 
 __all__ = [
@@ -91,11 +87,7 @@ __all__ = [
     "RuleError",
     "Shown",
     "TensorType",
-    "broadcast",
-    "clip",
-    "conv",
     "error_bound",
-    "expand",
     "format_float",
     "load",
     "output_types",
@@ -104,18 +96,26 @@ __all__ = [
     "rules",
     "same_bits",
     "ulp_distance",
-    "where",
     "xla",
 ]
+
+
+# Every operator of ONNX is a function; its folder has the same name.
+_OPERATORS = sorted(found.name for found in iter_modules([f"{path}/operators/onnx" for path in __path__]))
+__all__ += _OPERATORS  # noqa: PLE0605  # the names of folders, which only the disk knows
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name at its first use."""
     if name == "xla":
         return import_module("sonnx.xla")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sonnx' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    else:
+        functions = import_module("sonnx.evaluate.functions").FUNCTIONS if name in _OPERATORS else {}
+        if name not in functions:
+            raise AttributeError(f"module 'sonnx' has no attribute {name!r}")
+        value = functions[name]
     globals()[name] = value
     return value
 

@@ -7,29 +7,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonnx import __version__
-from sonnx.check.graphs import Checked, checked
+from sonnx.check.models import Checked, checked
 from sonnx.engines import CompiledGraph, Engine, compile_graph, packed_constants, run_graph
-from sonnx.evaluate.graphs import (
+from sonnx.evaluate.execution import (
     DEFAULT_MEMORY,
     Accumulate,
     Domain,
+    ExecutedNode,
     Order,
     Settings,
-    Step,
 )
 from sonnx.load import reader, writer
 from sonnx.load.limits import Limits
 from sonnx.model import graph as model
-from sonnx.model.rule import Finding, RuleError
 from sonnx.normalize.changes import Change
-from sonnx.normalize.graphs import normalize_graph
+from sonnx.normalize.passes import normalize_graph
 from sonnx.numeric.arrays import Array
-from sonnx.operators.shared.predicates import count
+from sonnx.operators.rules.wording import count
 from sonnx.report.text import cut, findings_text, printable
 from sonnx.stablehlo.module import stablehlo
+from sonnx.vocabulary.rule import Finding, RuleError
 
 if TYPE_CHECKING:
-    from sonnx.emit.project import Kernels
+    from sonnx.vocabulary.kernel import KernelStyle
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,14 +87,14 @@ class Graph(model.Graph):
         seed: int = 0,
         memory: int = DEFAULT_MEMORY,
         threads: int = 1,
-        watch: Callable[[Step], None] | None = None,
+        watch: Callable[[ExecutedNode], None] | None = None,
     ) -> dict[str, Array]:
         """Execute the model by its definitions: arrays by input name in, arrays by output name out.
 
         In the domain "ieee" every bit is specified, given the mode of accumulation; in "real" floats are
-        lifted exactly and nothing is rounded. `watch` is called after every node with a Step. The engine
-        "native" gives the same bits with compiled kernels on `threads` threads; "xla" compiles the model with
-        the real XLA instead (with jax installed), which rounds sums in its own ways.
+        lifted exactly and nothing is rounded. `watch` is called after every node with an ExecutedNode. The
+        engine "native" gives the same bits with compiled kernels on `threads` threads; "xla" compiles the
+        model with the real XLA instead (with jax installed), which rounds sums in its own ways.
 
         Raises RuleError where the model does not conform, InputError where an array is not what the model
         takes, MemoryLimitError where the tensors would take more than `memory` bytes; CompilerError where a
@@ -132,9 +132,9 @@ class Graph(model.Graph):
         self,
         *,
         accumulate: Accumulate = "separate",
-        kernels: "Kernels" = "plain",
+        kernels: "KernelStyle" = "plain",
         memory: int = DEFAULT_MEMORY,
-        watch: Callable[[Step], None] | None = None,
+        watch: Callable[[ExecutedNode], None] | None = None,
     ) -> dict[str, bytes]:
         """The model as a project in C99: the contents of its files by name, the same bytes every time.
 

@@ -2,12 +2,12 @@
 
 A backend is given models as exporters write them, so this one normalizes each model for the very arrays it
 is run on: open sizes become the arrays' sizes, an input that decides a shape becomes a constant. In one
-respect it takes more than the profile: convolutions in any number of groups that divides the channels, which
-the definition covers and the profile leaves out (conv.group.C1, conv.group.D1).
+respect it takes more than the profile: what a rule leaves out and the definition covers even so, such as
+convolutions in any number of groups that divides the channels (conv.group.C1, conv.group.D1).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,23 +18,30 @@ from onnx import ModelProto, NodeProto, helper, version_converter
 from onnx.backend.base import Backend, BackendRep, Device, DeviceType, namedtupledict
 from onnx.defs import onnx_opset_version
 
-from sonnx.evaluate.graphs import InputError, Settings, execute, require_inputs
+from sonnx.check.inference import node_call
+from sonnx.evaluate.execution import InputError, Settings, execute, require_inputs
 from sonnx.load.reader import from_proto
 from sonnx.load.types import TO_ONNX
-from sonnx.model.graph import Constant, Graph, Node
+from sonnx.model.graph import Graph, Node
 from sonnx.model.location import Location
-from sonnx.model.rule import Finding, RuleError
-from sonnx.model.tensor_type import TensorType
-from sonnx.normalize.graphs import normalize_graph
-from sonnx.normalize.sizes import fix_sizes, open_sizes, ranked, sizes_of
+from sonnx.normalize.for_arrays import decided, sized
+from sonnx.normalize.passes import normalize_graph
+from sonnx.normalize.sizes import open_sizes
+from sonnx.normalize.structure import without_formal_inputs
 from sonnx.numeric.arrays import describe, type_name
 from sonnx.operators import NODE_OPERATORS, node_operator
 from sonnx.operators.graph.content import OLDEST_OPSET
-from sonnx.operators.shared.predicates import count
+from sonnx.operators.rules.wording import count
 from sonnx.report.text import findings_text, printable, short
+from sonnx.vocabulary.rule import Finding, RuleError
 
-# What the definition of Conv covers and the profile leaves out.
-_TOLERATED = {"conv.group.C1", "conv.group.D1"}
+# The rules that leave out what the definition covers, and what tells whether it does.
+_COVERED = {
+    rule.identifier: (operator, rule.covered)
+    for operator in NODE_OPERATORS.values()
+    for rule in operator.contract.rules
+    if rule.covered is not None
+}
 # What the definitions cannot run, whatever the arrays: other operators, random ones, branches and loops.
 _LACKING = {"graph.D6", "graph.D7", "graph.D8"}
 # What the arrays of a run decide.
@@ -59,7 +66,7 @@ class SonnxRep(BackendRep):
 
     def __init__(self, graph: Graph, settings: Settings) -> None:
         """Keep the model as it was given, without its formal defaults."""
-        self._graph = normalize_interface(graph)
+        self._graph = without_formal_inputs(graph)
         self._settings = settings
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -74,11 +81,14 @@ class SonnxRep(BackendRep):
         if self._lacking:
             raise LackingOperatorError(self._lacking, findings_text(self._lacking))
         arrays = _by_name([value.name for value in self._graph.inputs], inputs, "the model")
-        sized = _sized(self._graph, arrays)
-        require_inputs(sized.inputs, arrays, self._settings.domain)
-        graph = _conforming(_bound(sized, arrays))
-        given = {value.name: arrays[value.name] for value in graph.inputs}
-        results = execute(graph, given, self._settings)
+        # What is no array has no shape, and is refused with its name afterwards.
+        found = {name: describe(array)[0].sizes for name, array in arrays.items()}
+        shapes = {name: sizes for name, sizes in found.items() if sizes is not None}
+        fixed = sized(self._graph, shapes).fixed
+        given = require_inputs(fixed.inputs, arrays, self._settings.domain)
+        graph = _conforming(decided(fixed, given))
+        taken = {value.name: given[value.name] for value in graph.inputs}
+        results = execute(graph, taken, self._settings)
         outputs = namedtupledict("Outputs", list(results))
         answer: tuple[Any, ...] = outputs(*results.values())
         return answer
@@ -161,12 +171,6 @@ class SonnxBackend(Backend):
             return False
 
 
-def normalize_interface(graph: Graph) -> Graph:
-    """Initializers that a file also lists as inputs are no inputs to a backend's caller."""
-    constants = {constant.name for constant in graph.constants}
-    return replace(graph, inputs=tuple(value for value in graph.inputs if value.name not in constants))
-
-
 def _by_name(names: Sequence[str], inputs: Any, taker: str) -> dict[str, Any]:
     if isinstance(inputs, Mapping):
         return dict(inputs)
@@ -185,30 +189,6 @@ def _value(name: str, array: Any) -> Any:
     if kind.dtype is None or kind.dtype not in TO_ONNX:
         raise InputError(printable(f"`{short(name)}` has the type {kind}, which no ONNX model has"))
     return helper.make_tensor_value_info(name, TO_ONNX[kind.dtype], kind.sizes)
-
-
-def _sized(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
-    """The model with the sizes of these arrays where it leaves its inputs' sizes open."""
-    # What is no array has no shape, and is refused with its name afterwards.
-    found = {name: describe(array)[0].sizes for name, array in arrays.items()}
-    shapes = {name: sizes for name, sizes in found.items() if sizes is not None}
-    graph = ranked(graph, shapes)
-    return fix_sizes(graph, sizes_of(graph, shapes))[0]
-
-
-def _bound(graph: Graph, arrays: Mapping[str, Any]) -> Graph:
-    """Inputs that decide a shape become constants."""
-    deciding = {
-        name
-        for node in graph.nodes
-        if node.domain == "" and node.operator in NODE_OPERATORS
-        for operand, name in zip(NODE_OPERATORS[node.operator].contract.inputs, node.inputs, strict=False)
-        if operand.constant
-    }
-    bound = [value for value in graph.inputs if value.name in deciding]
-    constants = [Constant(value.name, value.type, describe(arrays[value.name])[1]) for value in bound]
-    inputs = tuple(value for value in graph.inputs if value.name not in deciding)
-    return replace(graph, inputs=inputs, constants=(*graph.constants, *constants))
 
 
 def _conforming(graph: Graph) -> Graph:
@@ -241,20 +221,13 @@ def _located(graph: Graph) -> Iterator[tuple[Location, Node]]:
 
 
 def _tolerated(graph: Graph, finding: Finding) -> bool:
-    """Tell whether the definition covers what the profile does not: groups that divide the channels."""
-    if finding.rule not in _TOLERATED:
+    """Tell whether the definition covers what the profile does not."""
+    if finding.rule not in _COVERED:
         return False
+    operator, covered = _COVERED[finding.rule]
     # A finding in a function that cannot be inlined is at no node of the graph itself.
     nodes = [node for place, node in _located(graph) if place == finding.location]
-    return any(_groups_fit(graph.types, node) for node in nodes)
-
-
-def _groups_fit(types: Mapping[str, TensorType], node: Node) -> bool:
-    X, W = (types[name].sizes if name in types else None for name in node.inputs[:2])
-    group = node.attributes.get("group")
-    if X is None or W is None or len(W) != len(X) or not isinstance(group, int) or group < 1:
-        return False
-    return X[1] == W[1] * group and W[0] % group == 0
+    return any(covered(node_call(operator, node, graph.types, graph.data)) for node in nodes)
 
 
 is_compatible = SonnxBackend.is_compatible

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sonnx.evaluate.graphs import (
+from sonnx.evaluate.execution import (
     DEFAULT_MEMORY,
     Accumulate,
+    ExecutedNode,
     MemoryLimitError,
     Settings,
-    Step,
     execute,
     require_inputs,
     require_memory,
@@ -20,7 +20,7 @@ from sonnx.evaluate.graphs import (
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph
 from sonnx.numeric.arrays import Array, numpy_dtype
-from sonnx.operators.shared.predicates import count
+from sonnx.operators.rules.wording import count
 from sonnx.stablehlo import engine as xla
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def run_graph(
     *,
     engine: Engine = "reference",
     threads: int = 1,
-    watch: Callable[[Step], None] | None = None,
+    watch: Callable[[ExecutedNode], None] | None = None,
 ) -> dict[str, Array]:
     """Execute a graph that has been found to conform; arrays by input name in, by output name out.
 

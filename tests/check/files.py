@@ -9,12 +9,12 @@ import numpy as np
 from sonnx.check.inference import amended
 from sonnx.load.reader import load
 from sonnx.load.writer import save
-from sonnx.model.call import ABSENT, Call
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant, Graph, Node, Value
-from sonnx.model.operator import Contract, Operand
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.operators import operator
+from sonnx.vocabulary.call import ABSENT, Call
+from sonnx.vocabulary.operator import Contract, Operand
 
 FLOAT = tensor_type("float[]")
 NUMPY = {"int32": np.int32, "int64": np.int64}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.check.graphs import check_graph
+from sonnx.check.models import check_graph
 from sonnx.model.graph import Constant, Function, Graph, Node, Opaque
 from sonnx.operators.graph.examples import OPSETS, graph, node, scalar, values
 from sonnx.report.text import location_text

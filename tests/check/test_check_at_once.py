@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from tests.check.support import BODY, CALL, CLIP, HI, LO, OUT, OWN, TO_T, broken, calling, function, places
 
-from sonnx.check.graphs import MOST_FINDINGS, check_graph, checked
+from sonnx.check.models import MOST_FINDINGS, check_graph, checked
 from sonnx.model.graph import Constant, Graph, Node, Opaque, Value
 from sonnx.model.location import Location
-from sonnx.model.rule import Finding
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.operators.graph.examples import FUNCTION, GOOD, graph, node, scalar, values
+from sonnx.vocabulary.rule import Finding
 
 pytestmark = pytest.mark.measured
 
@@ -65,7 +65,7 @@ def test_a_model_with_many_defects_gives_all_of_them() -> None:
             node("Clip", "x lo nowhere", "late"),
             node("Clip", "l lo hi", "l"),
             node("Bernoulli", "x", "dead"),
-            replace(node("Relu", "x", "y"), repeated=("alpha",)),
+            replace(node("Unheard", "x", "y"), repeated=("alpha",)),
             node("F", "x x", "called", domain=OWN, attributes={"k": 1}),
         ),
         (scalar("lo", 0.0), Constant("hi", tensor_type("float[]"), problem="gone")),
@@ -178,7 +178,7 @@ def test_a_rule_that_only_many_others_come_before_is_still_heeded() -> None:
     ],
 )
 def test_ten_thousand_findings_are_enough(number: int) -> None:
-    many = graph([node("Relu", "x", "y"), *(replace(CLIP, outputs=("",)),) * (number - 1)])
+    many = graph([node("Unheard", "x", "y"), *(replace(CLIP, outputs=("",)),) * (number - 1)])
     found = check_graph(many)
     assert len(found) == min(number, 10_000)
     assert [f.rule for f in found].count("graph.D4") == min(number - 1, 10_000)

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from sonnx.check.calls import check_call, check_node_call
-from sonnx.model.call import call
 from sonnx.model.location import Location
-from sonnx.model.rule import Broken, Shown
-from sonnx.operators import CLIP, CONV
+from sonnx.operators.onnx.clip import OPERATOR as CLIP
+from sonnx.operators.onnx.conv import OPERATOR as CONV
+from sonnx.vocabulary.call import call
+from sonnx.vocabulary.rule import Broken, Shown
 
 pytestmark = pytest.mark.measured
 

@@ -30,13 +30,14 @@ from tests.check.support import (
 )
 from tests.loops import for_each
 
-from sonnx.check.graphs import check_graph
 from sonnx.check.inference import node_call
+from sonnx.check.models import check_graph
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant, Graph, Node, Reference, Value
 from sonnx.model.tensor_type import TensorType, tensor_type
-from sonnx.operators import CONV, EXPAND
 from sonnx.operators.graph.examples import CHAIN, GOOD, OPSETS, graph, node, scalar, values
+from sonnx.operators.onnx.conv import OPERATOR as CONV
+from sonnx.operators.onnx.expand import OPERATOR as EXPAND
 
 pytestmark = pytest.mark.measured
 

@@ -30,12 +30,12 @@ from tests.check.support import (
 )
 from tests.loops import for_each
 
-from sonnx.check.graphs import check_graph
+from sonnx.check.models import check_graph
 from sonnx.model.graph import Constant, Graph, Node, Opaque, Value
-from sonnx.model.rule import GraphRule
 from sonnx.model.tensor_type import tensor_type
 from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph.examples import CHAIN, GOOD, OPSETS, graph, node, values
+from sonnx.vocabulary.rule import GraphRule
 
 pytestmark = pytest.mark.measured
 
@@ -117,7 +117,7 @@ CASES: Mapping[str, tuple[Graph, set[str]]] = {
     "Broadcast, which is none of ONNX": (graph([node("Broadcast", "x", "y")]), {"graph.D6"}),
     "a Constant": (CONSTANT, {"graph.D6"}),
     "an unknown overload": (named(overload="2"), {"graph.D6"}),
-    "an unknown operator in a function": (calling(function(node("Relu", "a", "b"))), {"graph.D6"}),
+    "an unknown operator in a function": (calling(function(node("Unheard", "a", "b"))), {"graph.D6"}),
     # Nothing is random.
     "a Dropout for inference": (graph([node("Dropout", "x lo", "y")], constants=(LO,)), {"graph.D6"}),
     "a Dropout whose training is an input": (

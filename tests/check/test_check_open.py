@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from tests.check.support import CLIP, HI, LO, OUT, broken, shown
 
-from sonnx.check.graphs import check_graph
 from sonnx.check.inference import amended, inferred_types
-from sonnx.model.call import call
+from sonnx.check.models import check_graph
 from sonnx.model.graph import Constant, Graph, Node
 from sonnx.model.tensor_type import tensor_type
-from sonnx.operators import CLIP as LIMIT
-from sonnx.operators import CONV, EXPAND, WHERE
 from sonnx.operators.graph.examples import OPSETS, graph, node, values
+from sonnx.operators.onnx.clip import OPERATOR as LIMIT
+from sonnx.operators.onnx.conv import OPERATOR as CONV
+from sonnx.operators.onnx.expand import OPERATOR as EXPAND
+from sonnx.operators.onnx.where import OPERATOR as WHERE
+from sonnx.vocabulary.call import call
 
 pytestmark = pytest.mark.measured
 
@@ -105,7 +107,7 @@ def test_the_type_of_a_constant_node_is_that_of_its_value() -> None:
         ([node("Clip", "x", "t")], "float[2,3]"),
         ([node("Clip", "nowhere lo hi", "t")], "?"),
         ([node("Clip", "", "t")], None),
-        ([node("Relu", "x", "t")], None),
+        ([node("Unheard", "x", "t")], None),
         ([node("Clip", "x lo hi", "t", domain="other")], None),
         ([node("Clip", "s lo hi", "t"), node("Clip", "x lo hi", "s")], "float[2,3]"),
         ([node("Clip", "t lo hi", "t")], None),
@@ -150,7 +152,7 @@ def test_advice_on_a_type_that_nobody_can_infer_says_so() -> None:
         return [finding.help for finding in found if finding.rule == "general.R2"]
 
     foreign = "write the type; of what an operator outside the profile makes nobody can infer it"
-    assert advice(node("Relu", "x", "t")) == [foreign]
+    assert advice(node("Unheard", "x", "t")) == [foreign]
     assert advice(node("Constant", "", "t", domain="other")) == [foreign]
     assert advice(node("Constant", "", "t")) == [foreign]
     held = Constant("", tensor_type("float[2,3]"), np.zeros((2, 3), np.float32))

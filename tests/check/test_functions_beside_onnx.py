@@ -12,7 +12,7 @@ from tests.check.support import broken
 from tests.normalize.support import float32, normalize, proto, read, rules
 
 import sonnx
-from sonnx.evaluate.graphs import Settings, execute
+from sonnx.evaluate.execution import Settings, execute
 from sonnx.operators import GRAPH_RULES
 
 CONV = "F <s> (a, b) => (c) { c = Conv <strides: ints = @s> (a, b) }"

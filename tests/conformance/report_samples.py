@@ -11,7 +11,7 @@ from sonnx.conformance.runtimes.answer import Answer
 from sonnx.conformance.subjects import SUBJECTS
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, numpy_dtype
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 F = np.float32
 NAN = np.array(0x7FC00000, np.uint32).view(F)

@@ -18,7 +18,7 @@ import numpy as np
 from sonnx.conformance.runtimes.frames import frame
 from sonnx.conformance.runtimes.question import Question, question
 from sonnx.numeric.arrays import Array
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 F = np.float32
 EVIL = "tests.conformance.runtimes_support:Evil"

@@ -16,7 +16,7 @@ from sonnx.conformance.runtimes.ours import Reference
 from sonnx.conformance.runtimes.question import Question, question
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 Answer = Callable[[Question], Sequence[Any]]
 A, B, C, D = [(name, "", "value") for name in "ABCD"]

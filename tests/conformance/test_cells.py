@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from tests.conformance.campaign_support import HERE
 
+from sonnx.conformance.all_cells import _child, close_mine
 from sonnx.conformance.cells import Plan, judged_cell
 from sonnx.conformance.result import Cell
-from sonnx.conformance.running import _child, close_mine
 from sonnx.conformance.runtimes.answer import Answer
 from sonnx.conformance.runtimes.child import Child
 from sonnx.conformance.runtimes.ours import Reference

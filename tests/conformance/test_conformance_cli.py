@@ -22,9 +22,9 @@ from tests.conformance.campaign_support import HERE
 
 from sonnx.cli import main
 from sonnx.cli.progress import seconds_left
+from sonnx.conformance.all_cells import Tick, Watch
 from sonnx.conformance.pacing import Pace, weight
 from sonnx.conformance.result import Cell
-from sonnx.conformance.running import Tick, Watch
 from sonnx.conformance.runtimes.question import NEWEST_OPSET, OLDEST_OPSET
 from sonnx.conformance.subjects import subject_named
 from sonnx.model.dtype import DType
@@ -200,7 +200,7 @@ def test_a_report_that_can_no_longer_be_written_is_named_as_it_was_given_and_not
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", ".0123.part")
 
-    monkeypatch.setattr("sonnx.cli.judging.write_report", full)
+    monkeypatch.setattr("sonnx.cli.actions.conformance.write_report", full)
     folder = tmp_path / "new" / "report"
     result = called("reference", *QUICK, "--report", str(folder))
     assert result.exit_code == 2
@@ -236,9 +236,7 @@ def test_any_program_can_be_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     keep = ("shape-scalar", "from-quiet-nan-to-one", "shape-no-elements")
     monkeypatch.setattr("sonnx.conformance.cells._TRIES", 3)
     monkeypatch.setattr("sonnx.conformance.cells._OTHERS", 0)
-    from sonnx.operators.onnx.clip import trials as clip
-
-    every = clip.trials
+    every = subject_named("clip").systematic
     monkeypatch.setattr(
         "sonnx.conformance.subjects.Subject.trials",
         lambda _, dtype, seed: (trial for trial in every(dtype, seed) if trial.name in keep),
@@ -291,7 +289,7 @@ def test_whoever_interrupts_has_what_was_found_so_far(monkeypatch: pytest.Monkey
 
         yield advance, lambda unit, asked, expected: None
 
-    monkeypatch.setattr("sonnx.cli.judging._watched", impatient)
+    monkeypatch.setattr("sonnx.cli.actions.conformance._watched", impatient)
     result = called("reference", "--operator", "expand", "--jobs", "1", "--examples", "0")
     assert result.exit_code == 130
     assert "interrupted: 2 of 16 operators and types were judged" in result.output
@@ -343,7 +341,7 @@ def moved(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[tuple[float,
     def noted(_: str) -> Iterator[Any]:
         yield lambda *move: moves.append(move)
 
-    monkeypatch.setattr("sonnx.cli.judging.bar", noted)
+    monkeypatch.setattr("sonnx.cli.actions.conformance.bar", noted)
     assert called("reference", "--type", "int8", *arguments).exit_code == 0
     return moves
 
@@ -415,7 +413,7 @@ def test_the_command_line_knows_the_operator_sets() -> None:
 
 
 def test_numbers_and_truth_values_are_told_as_such() -> None:
-    from sonnx.cli.judging import told
+    from sonnx.cli.actions.conformance import told
 
     assert told(["a=1", "b=-2", "c=true", "d=false", "e=none", "f=", "g=1.5", "h=x=y"]) == {
         **{"a": 1, "b": -2, "c": True, "d": False, "e": "none", "f": "", "g": "1.5", "h": "x=y"},

@@ -16,7 +16,7 @@ from sonnx.conformance.campaign import Outcome
 from sonnx.conformance.search import searched
 from sonnx.conformance.subjects import subject_named
 from sonnx.model.dtype import DType
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 pytestmark = pytest.mark.long
 

@@ -14,7 +14,7 @@ from sonnx.conformance.result import Departure, Report
 from sonnx.conformance.runtimes.child import Child
 from sonnx.conformance.subjects import subject_named
 from sonnx.model.dtype import DType
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 F = np.float32
 

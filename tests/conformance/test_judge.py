@@ -12,7 +12,7 @@ from sonnx.conformance.words import element_text, text_at
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import dtype_of
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 F = np.float32
 BY_NAME = {subject.identifier: subject for subject in SUBJECTS}
@@ -169,7 +169,7 @@ def test_sums_are_graded_by_their_mode() -> None:
 
 
 def test_another_order_lies_inside_the_enclosure_and_departs_where_a_mode_is_asked_for() -> None:
-    specified = sonnx.conv(*CANCELLING.inputs.values(), **GEOMETRY)  # type: ignore[arg-type]  # by name
+    specified = sonnx.conv(*CANCELLING.inputs.values(), **GEOMETRY)
     other = one(1.0 - float(specified[0, 0, 0, 0]))
     assert judged("conv", CANCELLING, other).grade == "enclosure"
     assert identifiers(judged("conv", CANCELLING, other, sums="separate")) == ["D-CONV-6"]

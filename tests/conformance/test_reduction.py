@@ -16,10 +16,12 @@ from sonnx.conformance.runtimes.runtime import ProgramError
 from sonnx.conformance.runtimes.worker import answer_to
 from sonnx.conformance.subjects import SUBJECTS, subject_named
 from sonnx.model.dtype import DType
-from sonnx.model.operator import Operator
 from sonnx.numeric.arrays import Array, held_type
-from sonnx.operators.onnx.conv.meaning import sliding
-from sonnx.operators.shared.trials import Trial
+from sonnx.operators.onnx.conv.geometry import sliding
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.trial import Trial
+
+pytestmark = pytest.mark.measured
 
 F = np.float32
 # What a runtime makes of a question and of the right answer.

@@ -23,7 +23,7 @@ from tests.conformance.report_samples import (
 )
 
 from sonnx.conformance.reporting.page import report_page
-from sonnx.conformance.reporting.text import report_text
+from sonnx.conformance.reporting.terminal_text import report_text
 from sonnx.conformance.result import Cell, Report
 from sonnx.model.dtype import DType
 

@@ -37,12 +37,12 @@ from sonnx.conformance.reporting.facts import departures_once, pointer
 from sonnx.conformance.reporting.junit import report_junit
 from sonnx.conformance.reporting.page import packed, report_page
 from sonnx.conformance.reporting.reports_json import report_document, report_json, report_schema
-from sonnx.conformance.reporting.text import report_text
+from sonnx.conformance.reporting.terminal_text import report_text
 from sonnx.conformance.result import CaseVerdict, Cell, Departure, Report, Stop
 from sonnx.conformance.runtimes.packing import Packed, unpack
 from sonnx.model.dtype import DType
-from sonnx.operators.shared.special_values import special_vector
 from sonnx.sources import reference
+from sonnx.vocabulary.special_values import special_vector
 
 WIDTH = 110
 CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

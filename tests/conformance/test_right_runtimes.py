@@ -18,7 +18,7 @@ from sonnx.conformance.runtimes.answer import Answer
 from sonnx.conformance.runtimes.question import question
 from sonnx.conformance.runtimes.worker import answer_to
 from sonnx.model.dtype import IEEE, DType
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 FLOATS = (*IEEE, DType.BFLOAT16)
 # One of XLA's convolutions is the other with its padding in one word.

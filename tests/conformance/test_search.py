@@ -33,7 +33,7 @@ from sonnx.conformance.search import Searched, searched
 from sonnx.conformance.subjects import SUBJECTS, subject_named
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 EXAMPLES = 40
 

@@ -16,10 +16,10 @@ import pytest
 from tests.conformance.campaign_support import HERE as HERE_RUNTIMES
 from tests.conformance.spread_support import alive, always_lost, lost_once, refused, squared, unavailable
 
+from sonnx.conformance.all_cells import judged
 from sonnx.conformance.cells import Plan
 from sonnx.conformance.reporting.reports_json import report_json
 from sonnx.conformance.result import Cell
-from sonnx.conformance.running import judged
 from sonnx.conformance.runtimes.runtime import UnavailableError
 from sonnx.conformance.spreading import HERE, Spread, SpreadError, _undisturbed, over_dask, over_processes
 from sonnx.conformance.subjects import units

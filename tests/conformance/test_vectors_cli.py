@@ -15,16 +15,16 @@ from rich.console import Console
 from tests.conformance.vectors_support import cases, contents
 from tests.report.cli_support import run
 
-from sonnx.cli.vectors import VectorOptions, write_vectors_asked
+from sonnx.cli.actions.vectors import VectorOptions, write_vectors_asked
 
 # The command of that name hides the module.
-VECTORS = import_module("sonnx.cli.vectors")
+VECTORS = import_module("sonnx.cli.actions.vectors")
 
 # Writes far more than there is time for.
 ENDLESS = """
 import sys
 from pathlib import Path
-from sonnx.cli.vectors import VectorOptions, write_vectors_asked
+from sonnx.cli.actions.vectors import VectorOptions, write_vectors_asked
 write_vectors_asked(VectorOptions(Path(sys.argv[1]), ["clip"], ["float", "double"], jobs=1))
 """
 

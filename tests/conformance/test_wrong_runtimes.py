@@ -10,6 +10,7 @@ from tests.conformance.wrong import (
     converting,
     corners,
     edges,
+    elementwise,
     gaps,
     moving,
     outputs,
@@ -26,7 +27,7 @@ from sonnx.model.dtype import DType
 MUTANTS = [
     *(*moving.MUTANTS, *bounding.MUTANTS, *converting.MUTANTS),
     *(*sliding.MUTANTS, *outputs.MUTANTS, *rounding.MUTANTS, *gaps.MUTANTS),
-    *(*corners.MUTANTS, *edges.MUTANTS),
+    *(*corners.MUTANTS, *edges.MUTANTS, *elementwise.MUTANTS),
 ]
 # So many tests, for several processes.
 PARTS = 8

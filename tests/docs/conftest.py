@@ -17,27 +17,15 @@ from docs.matrix import Evidence, read_evidence
 from sonnx.sources import Own, Sources
 
 GENERAL = "# General rules\n\nNothing is silent (D-ALL-2, D-ALL-3, D-ALL-4).\n\n{{ rules }}\n"
-CLIP = """# Clip
+CLIP = """Clip limits.
 
-{{ signature }}
-
-{{ types }}
+## Definition
 
 Write $X$ for `input`. Rulings: D-CLIP-1, D-CLIP-2, D-CLIP-3, D-CLIP-4, D-CLIP-5.
 
 $$Y[i] = \\begin{cases} X[i] & \\text{if } X[i] \\le M \\\\ M & \\text{otherwise} \\end{cases}$$
 
 {{ figure clip-curve }}
-
-{{ figure clip-nan-bounds }}
-
-## Rules
-
-{{ rules }}
-
-## Examples
-
-{{ examples }}
 """
 GRAPH = """# Graphs
 

@@ -1,5 +1,6 @@
 """The whole build: the real site is complete, and each thing that can be missing fails it with its name."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from docs.links import check_site, read
 
 from docs import build as docs_build
 from sonnx.drawing.figure import Figure
-from sonnx.model.rule import Rule
-from sonnx.operators import OPERATORS, rules
+from sonnx.operators import OPERATORS
+from sonnx.operators.rulebook import rules
+from sonnx.vocabulary.rule import Rule
 
 
 def with_clip(small: Inputs, **changes: object) -> Inputs:
@@ -37,12 +39,12 @@ def test_the_site_of_the_package_builds_and_shows_every_rule_case_and_figure(pla
     assert sum(len(folder.rules) for folder in inputs.folders) == len(rules())
     for folder in inputs.folders:
         page = (places.site / "operators" / f"{folder.name}.html").read_text(encoding="utf-8")
-        assert page.count("<figure") == len(folder.figures)
+        named = re.findall(r"{{ figure ([a-z0-9-]+) }}", folder.page or "")
+        assert page.count("<figure") == len({*named, *(drawn.name for drawn in folder.figures)})
         assert page.count('class="rule"') == len(folder.rules)
         assert "$$" not in page
     for folder in inputs.folders[2:]:
         page = (places.site / "operators" / f"{folder.name}.html").read_text(encoding="utf-8")
-        assert folder.figures
         assert page.count('class="case"') == sum(case.page for case in folder.cases)
         cases = (places.site / "operators" / f"{folder.name}-cases.html").read_text(encoding="utf-8")
         assert cases.count('class="case"') == len(folder.cases)
@@ -62,27 +64,30 @@ def test_an_operator_without_a_page_fails(small: Inputs) -> None:
 
 def test_a_figure_that_no_folder_draws_fails(small: Inputs) -> None:
     problem = only(make_sources(with_text(small, "{{ figure clip-nothing }}")).problems)
-    assert "clip/page.md:23: {{ figure clip-nothing }}: no folder draws a figure 'clip-nothing'" in problem
+    assert "clip/page.md:11: {{ figure clip-nothing }}: no folder draws a figure 'clip-nothing'" in problem
 
 
-def test_a_figure_on_no_page_fails(small: Inputs) -> None:
-    text = str(small.folders[1].page).replace("{{ figure clip-curve }}", "")
-    assert (
-        only(make_sources(with_clip(small, page=text)).problems)
-        == "figure clip-curve is drawn but on no page"
-    )
+def test_a_figure_on_no_page_fails(with_graphs: Inputs) -> None:
+    graph, *others = with_graphs.folders
+    silent = replace(graph, page=str(graph.page).replace("{{ figure graph-orders }}", ""))
+    problems = make_sources(replace(with_graphs, folders=(silent, *others))).problems
+    assert only(problems) == "figure graph-orders is drawn but on no page"
 
 
 @pytest.mark.parametrize("name", ["clip-curve", "../up", "a b"])
 def test_a_figure_whose_name_is_taken_or_no_plain_name_fails(small: Inputs, name: str) -> None:
     drawn = (*small.folders[1].figures, Figure(name, "c", "a", lambda: "<svg/>"))
-    assert f"figure name {name!r}" in only(make_sources(with_clip(small, figures=drawn)).problems)
+    assert f"figure name {name!r}" in make_sources(with_clip(small, figures=drawn)).problems[0]
 
 
-@pytest.mark.parametrize("name", ["signature", "types", "rules", "examples"])
-def test_a_page_that_leaves_out_a_part_fails(small: Inputs, name: str) -> None:
-    text = str(small.folders[1].page).replace(f"{{{{ {name} }}}}", "")
-    assert f"needs {{{{ {name} }}}} once" in only(make_sources(with_clip(small, page=text)).problems)
+def test_a_page_that_shows_a_part_twice_fails(small: Inputs) -> None:
+    text = "## Rules\n\n{{ rules }}\n\n{{ rules }}"
+    assert "needs {{ rules }} once, has it 2 times" in only(make_sources(with_text(small, text)).problems)
+
+
+def test_a_page_that_begins_with_a_title_fails(small: Inputs) -> None:
+    problem = only(make_sources(with_clip(small, page=f"# Clip\n\n{small.folders[1].page}")).problems[:1])
+    assert problem.endswith("clip/page.md: begin with the first sentence: the title is put in")
 
 
 @pytest.mark.parametrize("text", ["{{ nothing }}", "$\\nosuchcommand$", "{{ types now }}"])

@@ -77,7 +77,7 @@ def test_a_command_that_crashes_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     def crash(name: str | None = None) -> None:
         raise RuntimeError("crashed")
 
-    monkeypatch.setattr("sonnx.operators.rules", crash)
+    monkeypatch.setattr("sonnx.operators.rulebook.rules", crash)
     with pytest.raises(DocsError, match="crashed"):
         shown("sh", "sonnx rules", "1")
 

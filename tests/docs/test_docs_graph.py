@@ -16,10 +16,10 @@ from sonnx.drawing.figure import Figure
 from sonnx.drawing.flow import Box, pill, route
 from sonnx.drawing.svg import Look
 from sonnx.model.graph import Graph
-from sonnx.normalize.graphs import normalize_graph
+from sonnx.normalize.passes import normalize_graph
 from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph import figures
-from sonnx.report.graphs import graph_text
+from sonnx.report.graph_text import graph_text
 from sonnx.report.text import attribute_text
 
 every_figure = pytest.mark.parametrize("figure", figures.FIGURES, ids=lambda figure: figure.name)

@@ -12,17 +12,18 @@ import pytest
 from docs.build import ROOT
 
 import sonnx
-from sonnx.check.graphs import MOST_FINDINGS, check_graph
+from sonnx.check.models import MOST_FINDINGS, check_graph
 from sonnx.cli import main
-from sonnx.evaluate.graphs import DEFAULT_MEMORY
+from sonnx.evaluate.execution import DEFAULT_MEMORY
 from sonnx.load.arrays import write_array
 from sonnx.load.limits import Limits
 from sonnx.model.graph import Constant, Graph
-from sonnx.model.location import Kind
+from sonnx.model.location import PlaceKind
 from sonnx.model.tensor_type import tensor_type
-from sonnx.normalize.graphs import normalize_graph
-from sonnx.operators import GRAPH_RULES, rules
+from sonnx.normalize.passes import normalize_graph
+from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph.figures import EXPORTED
+from sonnx.operators.rulebook import rules
 from sonnx.report.findings_json import findings_document
 from sonnx.report.sarif import sarif_document
 
@@ -57,7 +58,7 @@ def test_the_parts_of_a_finding_in_json_are_named() -> None:
 
 def test_the_kinds_of_places_are_those_of_the_code() -> None:
     (listed,) = re.findall(r"A `kind` is one of ([\w, ]+);", GUIDE)
-    assert set(listed.split(", ")) == set(Kind.__args__)  # type: ignore[attr-defined]  # a Literal has them
+    assert set(listed.split(", ")) == set(PlaceKind.__args__)  # type: ignore[attr-defined]  # a Literal has them
 
 
 def test_the_table_of_the_sarif_report_names_fields_that_are_there() -> None:

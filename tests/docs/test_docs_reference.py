@@ -29,7 +29,7 @@ def test_a_name_without_a_group_or_in_two_is_refused() -> None:
 
 
 def test_a_name_that_is_no_function_or_class_is_refused() -> None:
-    for name in ("evaluate.graphs.nothing", "evaluate.graphs", "evaluate.graphs.DEFAULT_MEMORY"):
+    for name in ("evaluate.execution.nothing", "evaluate.execution", "evaluate.execution.DEFAULT_MEMORY"):
         with pytest.raises(DocsError, match=f"sonnx.{name} is no function or class"):
             reference_page((*GROUPS, Group("More", "", (name,))))
 

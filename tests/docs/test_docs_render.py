@@ -9,14 +9,19 @@ from docs.overview import changelog_page
 from tests.loops import for_each
 
 from docs import render
-from sonnx.model.call import ABSENT, call
 from sonnx.model.dtype import ALL, IEEE, INTEGERS, SIGNED, DType
-from sonnx.model.operator import Operator
-from sonnx.model.rule import AnyRule
-from sonnx.model.tensor_type import tensor_type
-from sonnx.operators import BROADCAST, CLIP, CONV, OPERATORS, WHERE, rules
-from sonnx.operators.shared.cases import Case, Tensor, load_cases
+from sonnx.operators import OPERATORS
+from sonnx.operators.onnx.broadcast import OPERATOR as BROADCAST
+from sonnx.operators.onnx.clip import OPERATOR as CLIP
+from sonnx.operators.onnx.conv import OPERATOR as CONV
+from sonnx.operators.onnx.where import OPERATOR as WHERE
+from sonnx.operators.rulebook import rules
+from sonnx.operators.shared.cases import Case, load_cases
+from sonnx.operators.shared.cases import tensor as read_tensor
 from sonnx.report.text import call_text
+from sonnx.vocabulary.call import ABSENT, call
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.rule import AnyRule
 
 HOSTILE = "</code></pre><script>alert('1')</script> & \"q\" *a* _b_ `c` | [x](y) ${{ rules }} \x1b[31m"
 
@@ -149,34 +154,34 @@ def test_a_hostile_rule_stays_text() -> None:
     assert shown(markup).text.count(text) == 3
 
 
-def tensor(kind: str, values: object) -> str:
-    return render.tensor("X", Tensor(tensor_type(kind), values))
+def tensor(written: str) -> str:
+    return render.tensor("X", read_tensor(written))
 
 
 def test_a_matrix_is_a_table_with_its_literals_as_written() -> None:
-    reader = shown(tensor("float[2,2]", [["0x1.8p+3", "-0.0"], ["nan(0x5)", 1]]))
+    reader = shown(tensor("float[2,2] 0x1.8p+3 -0.0; nan(0x5) 1"))
     assert (reader.tags.count("tr"), reader.tags.count("td")) == (2, 4)
     assert reader.text == "X: float[2,2]0x1.8p+3-0.0nan(0x5)1"
 
 
 @pytest.mark.parametrize(
-    ("kind", "values", "text"),
+    ("kind", "elements", "text"),
     [
-        ("bool[]", True, "true"),
-        ("int8[3]", [1, 2, 3], "123"),
-        ("string[2]", ["", 'a"'], '"""a\\""'),
-        ("float[2,0]", [], "no elements"),
-        ("int8[2,1,1]", [[[5]], [[6]]], "[0]5[1]6"),
-        ("int8[1,1,1,2]", [[[[5, 6]]]], "56"),
+        ("bool[]", "true", "true"),
+        ("int8[3]", "1 2 3", "123"),
+        ("string[2]", r'"" "a\""', r'"""a\""'),
+        ("float[2,0]", "", "no elements"),
+        ("int8[2,1,1]", "5 6", "[0]5[1]6"),
+        ("int8[1,1,1,2]", "5 6", "56"),
     ],
 )
-def test_tensors_of_every_rank_are_shown(kind: str, values: object, text: str) -> None:
-    assert shown(tensor(kind, values)).text == f"X: {kind}{text}"
+def test_tensors_of_every_rank_are_shown(kind: str, elements: str, text: str) -> None:
+    assert shown(tensor(f"{kind} {elements}")).text == f"X: {kind}{text}"
 
 
 def test_a_tensor_with_too_few_elements_is_refused() -> None:
     with pytest.raises(DocsError, match=r"int8\[3\] is written with 2"):
-        tensor("int8[3]", [1, 2])
+        tensor("int8[3] 1 2")
 
 
 def hostile_case() -> Case:
@@ -184,7 +189,7 @@ def hostile_case() -> Case:
         load_cases("where")[0],
         name=HOSTILE,
         source=HOSTILE.replace("`", ""),
-        inputs={"X": Tensor(tensor_type("string[1]"), ["<b>*x*</b>"])},
+        inputs={"X": read_tensor('string[1] "<b>*x*</b>"')},
         attributes={"mode": "</code><i>"},
         nan="any",
     )

@@ -13,17 +13,18 @@ import pytest
 from tests.operators.support import FLOATS, HELD, INTEGERS, special_values
 
 import sonnx
-from sonnx.emit.project import Kernels, project, write_folder
-from sonnx.evaluate.graphs import Settings, execute
+from sonnx.emit.project import project, write_folder
+from sonnx.evaluate.execution import Settings, execute
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.native.engine import Executable
+from sonnx.operators import NODE_OPERATORS
 from sonnx.plan.program import Program
+from sonnx.vocabulary.kernel import KernelStyle
 
 Array = Any
 
 STRICT = "-Wall -Wextra -Wconversion -Wpedantic -Werror"
-VERSIONS = {"Clip": 13, "Where": 16, "Expand": 13, "Conv": 22}
 OPSETS = (("", 22),)
 
 needs_clang = pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed")
@@ -105,7 +106,14 @@ class Author:
         name = f"t{len(self.types)}"
         self.types[name] = TensorType(sonnx.DType(dtype), tuple(shape))
         self.nodes.append(
-            Node(operator, tuple(inputs), (name,), more, f"{operator} {name}", version=VERSIONS[operator])
+            Node(
+                operator,
+                tuple(inputs),
+                (name,),
+                more,
+                f"{operator} {name}",
+                version=NODE_OPERATORS[operator].contract.versions[-1],
+            )
         )
         return name
 
@@ -218,7 +226,7 @@ def large(name: str = "large", seed: int = 1) -> sonnx.Graph:
 
 
 def files_of(
-    graph: sonnx.Graph, accumulate: str = "separate", kernels: Kernels = "plain"
+    graph: sonnx.Graph, accumulate: str = "separate", kernels: KernelStyle = "plain"
 ) -> dict[str, bytes]:
     """The project of a model, with vectors from the definitions."""
 
@@ -235,7 +243,7 @@ def fold(program: Program) -> Mapping[str, Array]:
 
 
 def written(
-    folder: Path, graph: sonnx.Graph, accumulate: str = "separate", kernels: Kernels = "plain"
+    folder: Path, graph: sonnx.Graph, accumulate: str = "separate", kernels: KernelStyle = "plain"
 ) -> Path:
     """The folder, with the project in it."""
     write_folder(folder, files_of(graph, accumulate, kernels))

@@ -18,7 +18,7 @@ from tests.emit.support import (
 )
 
 import sonnx
-from sonnx.emit.project import Kernels
+from sonnx.vocabulary.kernel import KernelStyle
 
 pytestmark = [pytest.mark.measured, needs_gcc]
 
@@ -79,7 +79,7 @@ def test_headers_of_models_whose_names_differ_in_case_can_be_included_together(t
 
 
 @pytest.mark.parametrize("kernels", ["plain", "fast"])
-def test_a_project_of_more_static_memory_than_allowed_is_refused(kernels: Kernels) -> None:
+def test_a_project_of_more_static_memory_than_allowed_is_refused(kernels: KernelStyle) -> None:
     author = Author(np.random.default_rng(3))
     x = author.given_input("float", (1, 1, 4, 4))
     weights = author.constant(np.ones((1, 1, 1, 1), np.float32), "float")

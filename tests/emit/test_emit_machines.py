@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.emit.support import assert_passes, make, needs_gcc, random_model, written
 
-from sonnx.emit.project import Kernels
+from sonnx.vocabulary.kernel import KernelStyle
 
 CROSS = "aarch64-linux-gnu-gcc"
 
@@ -20,7 +20,9 @@ pytestmark = [
 
 @pytest.mark.parametrize("accumulate", ["separate", "fused"])
 @pytest.mark.parametrize("kernels", ["plain", "fast"])
-def test_aarch64_computes_the_bits_of_this_machine(kernels: Kernels, accumulate: str, tmp_path: Path) -> None:
+def test_aarch64_computes_the_bits_of_this_machine(
+    kernels: KernelStyle, accumulate: str, tmp_path: Path
+) -> None:
     folder = written(tmp_path / "project", random_model(5, 12), accumulate, kernels)
     here = make(folder, cflags="-O1")
     assert_passes(here)

@@ -224,11 +224,11 @@ def test_sums_without_terms_are_the_bias(kernels: str, tmp_path: Path) -> None:
     assert done.stdout.count("24 of 24 agree") == 5
 
 
-def test_operations_of_xla_have_no_c() -> None:
+def test_what_plain_c_has_no_word_for_is_said() -> None:
     builder = xla.ComputationBuilder("c")
     x = builder.parameter(0, "f32[2]", "x")
     graph = builder.build(builder.clamp(x, x, x)).graph
-    with pytest.raises(EmitError, match="Clamp has no C"):
+    with pytest.raises(EmitError, match="Clamp: there is no plain C that tells -0"):
         project(graph, dict, version="test")
 
 

@@ -22,7 +22,7 @@ from tests.operators.seven_loops import STEPS, exactly, seven_loops
 from tests.operators.support import Array, arrays, special_values
 
 import sonnx
-from sonnx.evaluate.graphs import InputError, MemoryLimitError, Settings, Step, execute
+from sonnx.evaluate.execution import ExecutedNode, InputError, MemoryLimitError, Settings, execute
 from sonnx.model.graph import Graph
 
 pytestmark = pytest.mark.measured
@@ -344,7 +344,7 @@ def test_tensors_without_elements_are_tensors(
 def test_every_step_is_watched() -> None:
     text = """g (float[2] x, float lo, float hi) => (float[2] y)
               { [first] t = Clip(x, lo, hi)  [second] u = Clip(t, lo, hi)  [third] y = Clip(u, lo, hi) }"""
-    steps: list[Step] = []
+    steps: list[ExecutedNode] = []
     run(text, steps.append, x=float32([1, 9]), lo=float32(0), hi=float32(5))
     assert [(step.number, step.total, step.node.name, list(step.results)) for step in steps] == [
         (1, 3, "first", ["t"]),
@@ -360,7 +360,7 @@ def test_a_function_is_executed_by_its_body_without_being_inlined_before() -> No
     text = "g (float[2] x, float l, float h) => (float[2] y) { [call] y = own.Limit(x, l, h) }"
     given = read(proto(text, body, ir=10))
     assert sonnx.Graph.of(given).check() == ()
-    steps: list[Step] = []
+    steps: list[ExecutedNode] = []
     found = execute(given, {"x": float32([1, 9]), "l": float32(0), "h": float32(5)}, Settings(), steps.append)
     assert found["y"].tolist() == [1, 5]
     assert [(step.node.operator, step.location.inside and step.location.inside.name) for step in steps] == [

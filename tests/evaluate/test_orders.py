@@ -18,10 +18,11 @@ from tests.budgets import examples
 from tests.operators.support import Array, arrays, bits
 
 import sonnx
-from sonnx.check.graphs import check_graph
-from sonnx.evaluate.graphs import Settings, Step, execute
+from sonnx.check.models import check_graph
+from sonnx.evaluate.execution import ExecutedNode, Settings, execute
 from sonnx.model.graph import Constant, Function, Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
+from sonnx.operators import NODE_OPERATORS
 
 pytestmark = pytest.mark.measured
 
@@ -30,7 +31,6 @@ FLOAT, BOOL = tensor_type("float[1,2,2,3]"), tensor_type("bool[1,2,2,3]")
 CONVOLUTION = {"strides": (1, 1), "dilations": (1, 1), "group": 1, "auto_pad": "NOTSET"}
 WIDE = CONVOLUTION | {"pads": (1, 1, 1, 1), "kernel_shape": (3, 3)}
 NARROW = CONVOLUTION | {"pads": (0, 0, 0, 0), "kernel_shape": (1, 1)}
-VERSIONS = {"Clip": 13, "Where": 16, "Expand": 13, "Conv": 22}
 DATA: dict[str, Array] = {
     "wide": np.linspace(-1, 1, 36, dtype=np.float32).reshape(2, 2, 3, 3),
     "narrow": np.array([[1, -0.1], [0.3, 7]], np.float32).reshape(2, 2, 1, 1),
@@ -54,7 +54,9 @@ def node(kind: str, taken: Sequence[str], made: str) -> Node:
     operator, pattern, attributes = KINDS[kind]
     tensors = iter(taken)
     inputs = tuple(next(tensors) if name == "." else name for name in pattern)
-    return Node(operator, inputs, (made,), attributes, made, version=VERSIONS[operator])
+    return Node(
+        operator, inputs, (made,), attributes, made, version=NODE_OPERATORS[operator].contract.versions[-1]
+    )
 
 
 def graph_of(nodes: Sequence[Node]) -> Graph:
@@ -98,15 +100,9 @@ def backwards(graph: Graph, inputs: Mapping[str, Array], accumulate: str) -> dic
 
 
 def apply(operator: str, operands: list[Array], attributes: Mapping[str, Any], accumulate: Any) -> Array:
-    match operator:
-        case "Clip":
-            return sonnx.clip(*operands)
-        case "Where":
-            return sonnx.where(*operands)
-        case "Expand":
-            return sonnx.expand(operands[0], operands[1].tolist())
-        case _:
-            return sonnx.conv(*operands, **attributes, accumulate=accumulate)
+    modes = {"accumulate": accumulate} if operator == "Conv" else {}
+    result: Array = getattr(sonnx, operator.lower())(*operands, **attributes, **modes)
+    return result
 
 
 @st.composite
@@ -146,7 +142,7 @@ class Run:
     order: list[str]
 
 
-def place(step: Step) -> str:
+def place(step: ExecutedNode) -> str:
     return "/".join(part.name for part in step.location.path)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sonnx.evaluate.graphs import Settings, Step, execute
+from sonnx.evaluate.execution import ExecutedNode, Settings, execute
 from sonnx.model.graph import Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
 
@@ -18,7 +18,7 @@ def test_whoever_watches_cannot_write_into_what_is_given_or_made() -> None:
     given = np.array([[3], [4]], np.float32)
     seen = []
 
-    def spoil(step: Step) -> None:
+    def spoil(step: ExecutedNode) -> None:
         for array in step.results.values():
             seen.append(array.tolist())
             with pytest.raises(ValueError, match="read-only"):

@@ -11,19 +11,19 @@ from click.testing import CliRunner
 from tests.load.support import form
 
 from sonnx import __version__
-from sonnx.check.graphs import check_graph
+from sonnx.check.models import check_graph
 from sonnx.cli import main
 from sonnx.load.limits import LoadError
 from sonnx.load.reader import from_bytes, load
 from sonnx.load.writer import to_bytes
 from sonnx.model.graph import Graph
-from sonnx.model.rule import Finding
-from sonnx.normalize.graphs import normalize_graph
-from sonnx.operators import rules
+from sonnx.normalize.passes import normalize_graph
+from sonnx.operators.rulebook import rules
 from sonnx.report.changes import changes_text
 from sonnx.report.findings_json import findings_json
 from sonnx.report.sarif import sarif
 from sonnx.report.text import findings_text
+from sonnx.vocabulary.rule import Finding
 
 
 class WrongError(Exception):

@@ -9,7 +9,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, defs, helper, numpy_helper
 from tests.operators.support import bits
 
-from sonnx.check.graphs import check_graph
+from sonnx.check.models import check_graph
 from sonnx.load.reader import from_bytes, load
 from sonnx.model.graph import Graph
 from sonnx.report.text import findings_text

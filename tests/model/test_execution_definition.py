@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from tests.budgets import examples
 
 import sonnx
-from sonnx.check.graphs import check_graph
-from sonnx.evaluate.graphs import Settings, execute
+from sonnx.check.models import check_graph
+from sonnx.evaluate.execution import Settings, execute
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
+from sonnx.operators import NODE_OPERATORS
 
 FLOATS, BOOLS, SCALAR = tensor_type("float[4]"), tensor_type("bool[4]"), tensor_type("float[]")
 # What the nodes apply; each operator's own tests compare it with its definition.
 APPLIED = {"Clip": sonnx.clip, "Where": sonnx.where}
-VERSIONS = {"Clip": 13, "Where": 16}
 GIVEN = {
     "x": np.array([-0.0, np.inf, np.nan, 2.5], np.float32),
     "c": np.array([True, False, True, False]),
@@ -40,7 +40,9 @@ def graphs(draw: st.DrawFn, least: int = 1, most: int = 30) -> Graph:
         operator = draw(st.sampled_from(["Clip", "Where"]))
         taken = (first, bound, "hi") if operator == "Clip" else ("c", first, second)
         tensors.append(f"t{index}")
-        nodes.append(Node(operator, taken, (f"t{index}",), version=VERSIONS[operator]))
+        nodes.append(
+            Node(operator, taken, (f"t{index}",), version=NODE_OPERATORS[operator].contract.versions[-1])
+        )
     used = {name for one in nodes for name in one.inputs}
     return Graph(
         "any",

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonnx.model.call import call
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import TensorType, tensor_type
+from sonnx.vocabulary.call import call
 
 WRITTEN = {
     "float[1,3,8,8]": TensorType(DType.FLOAT, (1, 3, 8, 8)),

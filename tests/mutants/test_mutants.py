@@ -66,6 +66,7 @@ def test_a_mutant_finds_its_line_where_that_has_moved_and_none_where_it_is_gone(
     assert MUTANT.applied("return b\n") is None
 
 
+@pytest.mark.mutant
 def test_mutants_are_drawn_from_every_layer_and_change_their_files() -> None:
     mutants = drawn(80, 1)
     assert mutants == drawn(80, 1)

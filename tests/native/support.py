@@ -11,19 +11,19 @@ import pytest
 from tests.operators.support import FLOATS, HELD, special_values
 
 import sonnx
-from sonnx.evaluate.graphs import Settings, execute
+from sonnx.evaluate.execution import Settings, execute
 from sonnx.model.graph import Constant, Graph, Node, Value
-from sonnx.model.kernel import KernelCall
 from sonnx.model.tensor_type import TensorType
 from sonnx.native import engine
 from sonnx.native.engine import Executable
 from sonnx.native.machine import vector_bytes
 from sonnx.native.memory import offsets
+from sonnx.operators import NODE_OPERATORS
 from sonnx.plan.program import Program, program
 from sonnx.plan.slots import Lifetime, Slots
+from sonnx.vocabulary.kernel import KernelCall
 
 Array = Any
-VERSIONS = {"Clip": 13, "Where": 16, "Expand": 13, "Conv": 22}
 WIDTHS = (16, 32, 64)
 # The exponents of small numbers whose products are subnormal.
 TINY = {"float16": -12, "float": -76, "double": -540}
@@ -47,7 +47,12 @@ def constant(name: str, array: Array) -> Constant:
 
 def node(operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> Node:
     return Node(
-        operator, tuple(inputs), (output,), attributes, f"{operator} {output}", version=VERSIONS[operator]
+        operator,
+        tuple(inputs),
+        (output,),
+        attributes,
+        f"{operator} {output}",
+        version=NODE_OPERATORS[operator].contract.versions[-1],
     )
 
 

@@ -15,11 +15,11 @@ from tests.native.support import (
     quick_compiler,
 )
 
-from sonnx.model.kernel import KernelCall
 from sonnx.native import cache, tape
 from sonnx.native.machine import fingerprint
 from sonnx.plan.program import Step
 from sonnx.plan.sources import kernel_source
+from sonnx.vocabulary.kernel import KernelCall
 
 pytestmark = pytest.mark.mutant
 
@@ -86,10 +86,10 @@ def test_a_wrong_kernel_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -
     mutant = MUTANTS[name]
     changed: list[str] = []
 
-    def spoilt(source: str) -> str:
-        text = kernel_source(source)
+    def spoilt(call: KernelCall) -> str:
+        text = kernel_source(call)
         if mutant.before in text:
-            changed.append(source)
+            changed.append(call.source)
         return text.replace(mutant.before, mutant.after)
 
     monkeypatch.setattr(tape, "kernel_source", spoilt)

@@ -10,10 +10,10 @@ import pytest
 from tests.operators.compiling import compiler
 
 from sonnx.model.dtype import IEEE, DType
-from sonnx.model.kernel import KernelCall, KernelRequest
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import NODE_OPERATORS
 from sonnx.plan.sources import kernel_source
+from sonnx.vocabulary.kernel import KernelCall, KernelRequest, Variant
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-Wno-psabi", "-O1")
 SHAPES = {
@@ -22,6 +22,9 @@ SHAPES = {
     "depthwise": ((1, 4, 20, 20), (4, 1, 3, 3), 4),
     "across": ((1, 4, 3, 3), (4, 1, 3, 3), 4),
 }
+
+# What every compiler can compile that knows a machine.
+NOTHING = KernelCall("shared/kernel.h", "", Variant("", ()), (), (), (), 0)
 
 
 def conv_calls(dtype: DType, accumulate: str, vector_bytes: int) -> Iterator[KernelCall]:
@@ -41,20 +44,21 @@ def conv_calls(dtype: DType, accumulate: str, vector_bytes: int) -> Iterator[Ker
         yield from found.calls
 
 
-def sources(vector_bytes: int) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
+def sources(vector_bytes: int) -> Iterator[KernelCall]:
     seen = set()
     for dtype in IEEE:
         for accumulate in ("separate", "fused"):
             for call in conv_calls(dtype, accumulate, vector_bytes):
                 if (call.source, call.variant) not in seen:
                     seen.add((call.source, call.variant))
-                    yield call.source, call.variant.name, call.variant.macros
+                    yield call
 
 
-def compile_one(command: Sequence[str], name: str, macros: Sequence[tuple[str, str]], folder: Path) -> str:
+def compile_one(command: Sequence[str], call: KernelCall, folder: Path) -> str:
     source = folder / "kernel.c"
-    source.write_text(kernel_source(name), encoding="utf-8")
-    line = [*command, *STRICT, *(f"-D{key}={value}" for key, value in macros), "-c", str(source)]
+    source.write_text(kernel_source(call), encoding="utf-8")
+    macros = [f"-D{key}={value}" for key, value in call.variant.macros]
+    line = [*command, *STRICT, *macros, "-c", str(source)]
     environment = {"ZIG_GLOBAL_CACHE_DIR": str(folder / "g"), "ZIG_LOCAL_CACHE_DIR": str(folder / "l")}
     done = subprocess.run(
         [*line, "-o", str(folder / "kernel.o")],
@@ -65,7 +69,7 @@ def compile_one(command: Sequence[str], name: str, macros: Sequence[tuple[str, s
 
 
 def test_every_source_of_conv_is_among_them() -> None:
-    assert {name for name, _, _ in sources(32)} == {
+    assert {call.source for call in sources(32)} == {
         f"onnx/conv/fast_{stem}.c" for stem in ("pad", "dense", "swapped", "depthwise", "across")
     }
 
@@ -78,15 +82,15 @@ def test_kernels_of_conv_compile_for_machines_of_the_family(
     target: str, vector_bytes: int, tmp_path: Path
 ) -> None:
     command = [compiler(), f"-march={target}", "-ffp-contract=off"]
-    if compile_one(command, "shared/kernel.h", (), tmp_path):
+    if compile_one(command, NOTHING, tmp_path):
         pytest.skip(f"this compiler has no -march={target}")
-    for name, variant, macros in sources(vector_bytes):
-        assert compile_one(command, name, macros, tmp_path) == "", (name, variant)
+    for call in sources(vector_bytes):
+        assert compile_one(command, call, tmp_path) == "", call
 
 
 @pytest.mark.long
 @pytest.mark.skipif(find_spec("ziglang") is None, reason="the wheel ziglang is not installed")
 def test_kernels_of_conv_compile_for_aarch64(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-linux-gnu", "-ffp-contract=off"]
-    for name, variant, macros in sources(16):
-        assert compile_one(command, name, macros, tmp_path) == "", (name, variant)
+    for call in sources(16):
+        assert compile_one(command, call, tmp_path) == "", call

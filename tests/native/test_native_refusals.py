@@ -23,7 +23,7 @@ from tests.numeric.test_environment import (
 
 import sonnx
 from sonnx.engines import NO_COMPILER, compile_graph, run_graph
-from sonnx.evaluate.graphs import Settings
+from sonnx.evaluate.execution import Settings
 from sonnx.model.graph import Graph
 from sonnx.native import cache
 from sonnx.numeric.environment import NotIeeeError

@@ -9,11 +9,11 @@ import onnx.parser
 from numpy.typing import NDArray
 from onnx import ModelProto, checker, helper, numpy_helper
 
-from sonnx.check.graphs import check_graph
+from sonnx.check.models import check_graph
 from sonnx.load.reader import from_proto
 from sonnx.load.writer import to_bytes, to_proto
 from sonnx.model.graph import Graph
-from sonnx.normalize.graphs import Normalized, normalize_graph
+from sonnx.normalize.passes import Normalized, normalize_graph
 
 Array = NDArray[Any]
 NOWHERE = Path("no folder")

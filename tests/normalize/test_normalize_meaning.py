@@ -22,7 +22,7 @@ from tests.normalize.support import Array, normalize, read
 from tests.operators.support import FLOATS, INTEGERS, special_values
 
 import sonnx
-from sonnx.check.graphs import check_graph
+from sonnx.check.models import check_graph
 from sonnx.normalize.sizes import open_sizes
 
 pytestmark = pytest.mark.measured

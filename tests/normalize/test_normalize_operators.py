@@ -25,7 +25,7 @@ from tests.operators.support import FLOATS, INTEGERS
 import sonnx
 from sonnx.model.graph import Graph
 from sonnx.model.names import Names
-from sonnx.normalize.graphs import Normalized, normalize_graph
+from sonnx.normalize.passes import Normalized, normalize_graph
 
 pytestmark = pytest.mark.measured
 
@@ -60,8 +60,8 @@ def test_every_absent_attribute_of_conv_is_written_and_said() -> None:
         ("0 Conv", "wrote pads = [0, 0, 0, 0]"),
         ("0 Conv", "wrote dilations = [1, 1]"),
         ("0 Conv", "wrote group = 1"),
-        ("0 Conv", "wrote auto_pad = 'NOTSET'"),
         ("0 Conv", "wrote kernel_shape = [3, 2]"),
+        ("0 Conv", "wrote auto_pad = 'NOTSET'"),
         ("0 Conv", "wrote the type of `y`: float[1,1,3,6] in place of float[?,?,?,?]"),
     ]
     reasons = {change.what.split(" =")[0]: (change.why, change.rule) for change in done.changes}

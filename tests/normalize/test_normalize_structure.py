@@ -21,7 +21,7 @@ from tests.normalize.support import (
 import sonnx
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
-from sonnx.normalize.graphs import Normalized
+from sonnx.normalize.passes import Normalized
 
 pytestmark = pytest.mark.measured
 

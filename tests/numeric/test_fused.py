@@ -25,7 +25,7 @@ Triple = tuple[Array, Array, Array]
 
 
 @dataclass(frozen=True)
-class Kind:
+class Format:
     """A binary format of IEEE 754-2019, table 3.5."""
 
     precision: int
@@ -52,8 +52,8 @@ class Kind:
         return np.array(values, dtype=self.held)
 
 
-FLOAT = Kind(24, 127, np.float32, np.uint32)
-DOUBLE = Kind(53, 1023, np.float64, np.uint64)
+FLOAT = Format(24, 127, np.float32, np.uint32)
+DOUBLE = Format(53, 1023, np.float64, np.uint64)
 KINDS = pytest.mark.parametrize("kind", [FLOAT, DOUBLE], ids=["float", "double"])
 
 
@@ -61,7 +61,7 @@ KINDS = pytest.mark.parametrize("kind", [FLOAT, DOUBLE], ids=["float", "double"]
 # (6.3) and invalid operations (7.2), on integers only.
 
 
-def unpack(bits: int, kind: Kind) -> tuple[int, int, int]:
+def unpack(bits: int, kind: Format) -> tuple[int, int, int]:
     """Sign, significand and exponent of a finite number: (-1)^sign · significand · 2^exponent."""
     field = (bits >> (kind.precision - 1)) & (2 * kind.emax + 1)
     fraction = bits & ((1 << (kind.precision - 1)) - 1)
@@ -69,7 +69,7 @@ def unpack(bits: int, kind: Kind) -> tuple[int, int, int]:
     return bits >> (kind.width - 1), significand, max(field, 1) - 1 + kind.emin - (kind.precision - 1)
 
 
-def pack(sign: int, significand: int, exponent: int, kind: Kind) -> int:
+def pack(sign: int, significand: int, exponent: int, kind: Format) -> int:
     """The encoding of (-1)^sign · significand · 2^exponent after rounding to nearest, ties to even."""
     top = significand.bit_length() - 1 + exponent
     shift = max(top, kind.emin) - (kind.precision - 1) - exponent
@@ -89,7 +89,7 @@ def pack(sign: int, significand: int, exponent: int, kind: Kind) -> int:
     return (sign << (kind.width - 1)) | magnitude
 
 
-def reference(a: int, b: int, c: int, kind: Kind) -> int | None:
+def reference(a: int, b: int, c: int, kind: Format) -> int | None:
     """The bits of a·b + c rounded once, or None for NaN."""
     low = (1 << (kind.width - 1)) - 1
     size_a, size_b, size_c = a & low, b & low, c & low
@@ -110,12 +110,12 @@ def reference(a: int, b: int, c: int, kind: Kind) -> int | None:
     return pack(int(total < 0), abs(total), exponent, kind)
 
 
-def expected(kind: Kind, triple: Triple) -> list[int | None]:
+def expected(kind: Format, triple: Triple) -> list[int | None]:
     rows = zip(*(operand.view(kind.bits).tolist() for operand in triple), strict=True)
     return [reference(a, b, c, kind) for a, b, c in rows]
 
 
-def wrong(kind: Kind, result: Array, right: list[int | None]) -> list[tuple[int, str, str]]:
+def wrong(kind: Format, result: Array, right: list[int | None]) -> list[tuple[int, str, str]]:
     """The places where a result is not the right one, with the bits of both."""
     found = []
     for place, (got, bits) in enumerate(zip(result.view(kind.bits).tolist(), right, strict=True)):
@@ -125,7 +125,7 @@ def wrong(kind: Kind, result: Array, right: list[int | None]) -> list[tuple[int,
     return found
 
 
-def one(kind: Kind, a: float, b: float, c: float) -> float:
+def one(kind: Format, a: float, b: float, c: float) -> float:
     return float(fma(kind.numbers(a), kind.numbers(b), kind.numbers(c))[0])
 
 
@@ -138,7 +138,7 @@ def odd(generator: np.random.Generator, bits: Array) -> Array:
     return (high + (generator.integers(0, 2**62, bits.shape, dtype=np.uint64) % high)) | np.uint64(1)
 
 
-def scaled(kind: Kind, integers: Array, exponents: Array) -> Array:
+def scaled(kind: Format, integers: Array, exponents: Array) -> Array:
     """integers · 2^exponents; the callers see to it that this is exact or far from mattering."""
     with np.errstate(all="ignore"):
         return np.ldexp(integers.astype(np.float64), exponents).astype(kind.held)
@@ -148,7 +148,7 @@ def signs(generator: np.random.Generator, count: int) -> Array:
     return generator.choice([-1.0, 1.0], count)
 
 
-def product_at_a_tie(kind: Kind, generator: np.random.Generator, count: int) -> Triple:
+def product_at_a_tie(kind: Format, generator: np.random.Generator, count: int) -> Triple:
     """a·b is half-way between two neighbours; c, far below or zero, decides."""
     bits = generator.integers(2, kind.precision, count)
     u, v = odd(generator, bits), odd(generator, kind.precision + 2 - bits)
@@ -160,7 +160,7 @@ def product_at_a_tie(kind: Kind, generator: np.random.Generator, count: int) -> 
     return scaled(kind, u, low[0]) * flip.astype(kind.held), scaled(kind, v, low[1]), c
 
 
-def near_a_power_of_two(kind: Kind, generator: np.random.Generator, count: int) -> tuple[Array, Array]:
+def near_a_power_of_two(kind: Format, generator: np.random.Generator, count: int) -> tuple[Array, Array]:
     """Significands whose product is 2^(2·precision - 1), or as near as can be on either side."""
     p = kind.precision
     u = odd(generator, np.full(count, p))
@@ -173,7 +173,7 @@ def near_a_power_of_two(kind: Kind, generator: np.random.Generator, count: int) 
     return np.where(nearer, middle + j, u), np.where(nearer, np.uint64(2) * (middle - j), v)
 
 
-def sum_at_a_tie(kind: Kind, generator: np.random.Generator, last: Array) -> Triple:
+def sum_at_a_tie(kind: Format, generator: np.random.Generator, last: Array) -> Triple:
     """a·b is half of c's last place (2^last), give or take a hair; some c are far smaller."""
     p, count = kind.precision, len(last)
     u, v = near_a_power_of_two(kind, generator, count)
@@ -186,7 +186,7 @@ def sum_at_a_tie(kind: Kind, generator: np.random.Generator, last: Array) -> Tri
     return a * flip, b, scaled(kind, top, last)
 
 
-def cancellation(kind: Kind, generator: np.random.Generator, goal: Array) -> Triple:
+def cancellation(kind: Format, generator: np.random.Generator, goal: Array) -> Triple:
     """c is the negated rounded product (of about 2^goal) or beside it: the product's error remains."""
     p, count = kind.precision, len(goal)
     first = generator.integers(-20, 20, count) + goal // 2
@@ -198,7 +198,7 @@ def cancellation(kind: Kind, generator: np.random.Generator, goal: Array) -> Tri
     return a, b, (near.view(kind.bits).astype(np.int64) + steps).astype(kind.bits).view(kind.held)
 
 
-def subnormal_results(kind: Kind, generator: np.random.Generator, count: int) -> Triple:
+def subnormal_results(kind: Format, generator: np.random.Generator, count: int) -> Triple:
     """a·b is (n + ½) of the smallest number, give or take a hair; c is a subnormal or just above."""
     p = kind.precision
     smallest = kind.emin - (p - 1)
@@ -218,7 +218,7 @@ def subnormal_results(kind: Kind, generator: np.random.Generator, count: int) ->
     return scaled(kind, u, half) * flips[0], scaled(kind, v_array, exponent - half), c * flips[1]
 
 
-def near_the_constants(kind: Kind, generator: np.random.Generator, count: int) -> Triple:
+def near_the_constants(kind: Format, generator: np.random.Generator, count: int) -> Triple:
     """Operands, products and addends at and beside powers of two, among them every bound in the code."""
     bounds = np.array([kind.emin - kind.precision, kind.emin, -125, 0, kind.emax])
     if kind is DOUBLE:
@@ -238,7 +238,7 @@ def near_the_constants(kind: Kind, generator: np.random.Generator, count: int) -
     return operands[0], operands[1], operands[2]
 
 
-def special(kind: Kind) -> Triple:
+def special(kind: Format) -> Triple:
     """Every triple of NaNs, infinities, zeros, subnormals, extremes and ordinary numbers, with both signs."""
     one_bits = kind.emax << (kind.precision - 1)
     quiet, smallest_normal = kind.infinity + (1 << (kind.precision - 2)), 1 << (kind.precision - 1)
@@ -250,7 +250,7 @@ def special(kind: Kind) -> Triple:
 
 
 @cache
-def traps(kind: Kind) -> Triple:
+def traps(kind: Format) -> Triple:
     generator = np.random.default_rng(20)
     p = kind.precision
     last = [generator.integers(kind.emin - (p - 1), kind.emax - (p - 1), 5000)]
@@ -269,18 +269,18 @@ def traps(kind: Kind) -> Triple:
 
 
 @cache
-def right(kind: Kind) -> list[int | None]:
+def right(kind: Format) -> list[int | None]:
     return expected(kind, traps(kind))
 
 
 @pytest.mark.no_cover
 @KINDS
-def test_every_trap_is_rounded_once_as_the_definition_says(kind: Kind) -> None:
+def test_every_trap_is_rounded_once_as_the_definition_says(kind: Format) -> None:
     assert wrong(kind, fma(*traps(kind)), right(kind)) == []
 
 
 @KINDS
-def test_rounding_the_product_fails_on_the_traps(kind: Kind) -> None:
+def test_rounding_the_product_fails_on_the_traps(kind: Format) -> None:
     a, b, c = traps(kind)
     with np.errstate(all="ignore"):
         assert len(wrong(kind, a * b + c, right(kind))) > 5000
@@ -303,7 +303,7 @@ def kept_even(x: Array, y: Array) -> Array:
     return np.where(np.isfinite(total) & (error != 0), raw | 1, raw).view(np.float64)
 
 
-MUTANTS: list[tuple[Kind, str, Any]] = [
+MUTANTS: list[tuple[Format, str, Any]] = [
     (FLOAT, "_add_to_odd", plain_sum),
     (FLOAT, "_add_to_odd", kept_even),
     (FLOAT, "_HALF_WAY", np.uint64(0)),
@@ -322,13 +322,13 @@ MUTANTS: list[tuple[Kind, str, Any]] = [
 @pytest.mark.no_cover
 @pytest.mark.parametrize(("kind", "name", "mutant"), MUTANTS)
 def test_without_any_one_of_its_safeguards_fma_fails_on_the_traps(
-    kind: Kind, name: str, mutant: Any, monkeypatch: pytest.MonkeyPatch
+    kind: Format, name: str, mutant: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fused, name, mutant)
     assert wrong(kind, fma(*traps(kind)), right(kind)) != []
 
 
-def patterns(kind: Kind) -> st.SearchStrategy[int]:
+def patterns(kind: Format) -> st.SearchStrategy[int]:
     """Bit patterns: any, and often an edge of the format or a neighbour of one."""
     edges = [0, 1 << (kind.precision - 1), kind.emax << (kind.precision - 1), kind.infinity]
     anything = st.integers(0, 2**kind.width - 1)
@@ -341,11 +341,11 @@ def patterns(kind: Kind) -> st.SearchStrategy[int]:
     return anything | near_edge
 
 
-def triples(kind: Kind) -> st.SearchStrategy[list[tuple[int, int, int]]]:
+def triples(kind: Format) -> st.SearchStrategy[list[tuple[int, int, int]]]:
     return st.lists(st.tuples(*[patterns(kind)] * 3), min_size=1, max_size=20)
 
 
-def check(kind: Kind, rows: list[tuple[int, int, int]]) -> None:
+def check(kind: Format, rows: list[tuple[int, int, int]]) -> None:
     a, b, c = (kind.from_bits(list(column)) for column in zip(*rows, strict=True))
     assert wrong(kind, fma(a, b, c), expected(kind, (a, b, c))) == []
 
@@ -368,7 +368,7 @@ def test_double_fma_of_any_bit_patterns_is_rounded_once(rows: list[tuple[int, in
 @KINDS
 @settings(deadline=None, max_examples=examples(200))
 @given(data=st.data())
-def test_fma_that_cancels_the_rounded_product_leaves_its_error(kind: Kind, data: st.DataObject) -> None:
+def test_fma_that_cancels_the_rounded_product_leaves_its_error(kind: Format, data: st.DataObject) -> None:
     a, b = (kind.from_bits([data.draw(patterns(kind))]) for _ in range(2))
     with np.errstate(all="ignore"):
         bits = int((-(a * b)).view(kind.bits)[0])
@@ -379,7 +379,7 @@ def test_fma_that_cancels_the_rounded_product_leaves_its_error(kind: Kind, data:
 # A second witness, written by others: C's fma.
 
 
-def libm_function(kind: Kind) -> Callable[..., float]:
+def libm_function(kind: Format) -> Callable[..., float]:
     name = "libm.so.6" if sys.platform == "linux" else ctypes.util.find_library("m")
     if name is None:
         pytest.skip("this system has no separate C mathematics library to compare with")
@@ -393,7 +393,7 @@ def libm_function(kind: Kind) -> Callable[..., float]:
     return function
 
 
-def differs_from_libm(kind: Kind, triple: Triple) -> int:
+def differs_from_libm(kind: Format, triple: Triple) -> int:
     function = libm_function(kind)
     expected = np.array(list(map(function, *(x.tolist() for x in triple))), dtype=kind.held)
     result = fma(*triple)
@@ -402,14 +402,14 @@ def differs_from_libm(kind: Kind, triple: Triple) -> int:
 
 
 @KINDS
-def test_libm_agrees_on_every_trap(kind: Kind) -> None:
+def test_libm_agrees_on_every_trap(kind: Format) -> None:
     assert differs_from_libm(kind, traps(kind)) == 0
 
 
 @pytest.mark.thinned
 @pytest.mark.no_cover
 @KINDS
-def test_libm_agrees_on_random_bit_patterns(kind: Kind) -> None:
+def test_libm_agrees_on_random_bit_patterns(kind: Format) -> None:
     generator = np.random.default_rng(1)
     a, b, c = (
         kind.from_bits(generator.integers(0, 2**kind.width, examples(200_000), kind.bits)) for _ in range(3)
@@ -419,7 +419,7 @@ def test_libm_agrees_on_random_bit_patterns(kind: Kind) -> None:
 
 @pytest.mark.thinned
 @KINDS
-def test_libm_agrees_on_triples_of_like_size(kind: Kind) -> None:
+def test_libm_agrees_on_triples_of_like_size(kind: Format) -> None:
     generator, number = np.random.default_rng(2), examples(200_000)
     a, b = generator.standard_normal((2, number)).astype(kind.held)
     exponents = generator.integers(-2 * kind.precision - 2, 4, number)
@@ -433,33 +433,33 @@ def test_libm_agrees_on_triples_of_like_size(kind: Kind) -> None:
 @KINDS
 @pytest.mark.parametrize("sign_a", [0.0, -0.0])
 @pytest.mark.parametrize("sign_c", [0.0, -0.0])
-def test_a_zero_sum_is_negative_only_if_both_terms_are(kind: Kind, sign_a: float, sign_c: float) -> None:
+def test_a_zero_sum_is_negative_only_if_both_terms_are(kind: Format, sign_a: float, sign_c: float) -> None:
     negative = np.signbit(sign_a) and np.signbit(sign_c)
     assert np.signbit(one(kind, sign_a, 3.0, sign_c)) == negative
 
 
 @KINDS
-def test_exact_cancellation_gives_the_positive_zero(kind: Kind) -> None:
+def test_exact_cancellation_gives_the_positive_zero(kind: Format) -> None:
     assert one(kind, 3.0, 5.0, -15.0).hex() == (0.0).hex()
     assert one(kind, -3.0, 5.0, 15.0).hex() == (0.0).hex()
 
 
 @KINDS
-def test_a_vanishing_product_keeps_its_sign_when_zero_is_added(kind: Kind) -> None:
+def test_a_vanishing_product_keeps_its_sign_when_zero_is_added(kind: Format) -> None:
     tiny = float(kind.from_bits([1])[0])
     assert one(kind, -tiny, tiny, 0.0).hex() == (-0.0).hex()
     assert one(kind, tiny, tiny, -0.0).hex() == (0.0).hex()
 
 
 @KINDS
-def test_a_product_too_large_for_the_type_may_have_a_finite_sum(kind: Kind) -> None:
+def test_a_product_too_large_for_the_type_may_have_a_finite_sum(kind: Format) -> None:
     large = 2.0**kind.emax
     assert one(kind, large, 2.0, -large) == large
     assert one(kind, -large, 2.0, large) == -large
 
 
 @KINDS
-def test_a_finite_product_however_large_never_outweighs_an_infinite_addend(kind: Kind) -> None:
+def test_a_finite_product_however_large_never_outweighs_an_infinite_addend(kind: Format) -> None:
     large = 2.0**kind.emax
     assert one(kind, large, large, -np.inf) == -np.inf
     assert one(kind, -large, large, np.inf) == np.inf
@@ -467,14 +467,14 @@ def test_a_finite_product_however_large_never_outweighs_an_infinite_addend(kind:
 
 
 @KINDS
-def test_infinity_times_zero_and_infinity_less_infinity_are_nan(kind: Kind) -> None:
+def test_infinity_times_zero_and_infinity_less_infinity_are_nan(kind: Format) -> None:
     assert np.isnan(one(kind, np.inf, 0.0, 1.0))
     assert np.isnan(one(kind, 0.0, -np.inf, np.inf))
     assert np.isnan(one(kind, np.inf, 1.0, -np.inf))
 
 
 @KINDS
-def test_the_overflow_threshold_is_half_a_step_beyond_the_largest_number(kind: Kind) -> None:
+def test_the_overflow_threshold_is_half_a_step_beyond_the_largest_number(kind: Format) -> None:
     largest = float(kind.from_bits([kind.infinity - 1])[0])
     half = 2.0 ** (kind.emax - kind.precision)
     ratio = 1 - 2.0**-kind.precision
@@ -484,14 +484,14 @@ def test_the_overflow_threshold_is_half_a_step_beyond_the_largest_number(kind: K
 
 
 @KINDS
-def test_operands_of_different_shapes_are_broadcast(kind: Kind) -> None:
+def test_operands_of_different_shapes_are_broadcast(kind: Format) -> None:
     a, b, c = kind.numbers(2.0), kind.numbers(1.0, 3.0), kind.numbers(10.0, 20.0, 30.0).reshape(3, 1)
     assert fma(a, b, c).tolist() == [[12.0, 16.0], [22.0, 26.0], [32.0, 36.0]]
     assert fma(a, a, b).tolist() == [5.0, 7.0]
 
 
 @KINDS
-def test_arrays_without_axes_and_without_elements_and_with_strides_are_taken(kind: Kind) -> None:
+def test_arrays_without_axes_and_without_elements_and_with_strides_are_taken(kind: Format) -> None:
     scalar = np.array(3.0, kind.held)
     # Half a last place of 1 is a tie that the addend's last bit decides.
     last = 2.0 ** (1 - kind.precision)

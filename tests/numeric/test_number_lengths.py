@@ -7,7 +7,7 @@ from math import lcm
 import numpy as np
 import pytest
 
-from sonnx.model.lengths import Lengths, moved, summed
+from sonnx.numeric.lengths import Lengths, moved, summed
 from sonnx.numeric.measure import lengths_of
 from sonnx.numeric.real import real
 

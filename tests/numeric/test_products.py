@@ -4,6 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from sonnx.numeric.windows import Windows
 pytestmark = pytest.mark.measured
 
 Array = NDArray[Any]
-Step = Callable[[Any, Any, Any], Any]
+Accumulation = Callable[[Any, Any, Any], Any]
 
 HELD: dict[DType, Any] = {DType.FLOAT16: np.float16, DType.FLOAT: np.float32, DType.DOUBLE: np.float64}
 WIDER: dict[DType, Any] = {DType.FLOAT16: np.float32, DType.FLOAT: np.float32, DType.DOUBLE: np.float64}
@@ -43,11 +44,11 @@ def one_rounding(total: Any, x: Any, w: Any) -> Any:
     return min(candidates, key=badness)
 
 
-STEPS: dict[str, Step] = {"separate": two_roundings, "fused": one_rounding}
+STEPS: dict[str, Accumulation] = {"separate": two_roundings, "fused": one_rounding}
 
 
 def plain_loop(
-    x: Array, weights: Array, start: Array, taps: int, positions: int, held: Any, step: Step
+    x: Array, weights: Array, start: Array, taps: int, positions: int, held: Any, step: Accumulation
 ) -> Array:
     """The definition of D-CONV-6 with scalars of the accumulator's type."""
     groups, outputs, terms = weights.shape
@@ -225,3 +226,13 @@ def test_only_the_lines_of_a_block_are_copied(mode: str, monkeypatch: pytest.Mon
     total = sum_of_products(x, windows, np.ones((1, 1, 1)), np.zeros((1, 1)), DType.DOUBLE, mode)
     assert total.ravel().tolist() == x.ravel().tolist()
     assert seen == [(1, 1, 2, 4)] * 5
+
+
+def test_sums_of_bfloat16_are_rounded_once_at_the_end() -> None:
+    """1 + 2^-8 + 2^-8 is 1 + 2^-7, which bfloat16 holds; rounded after each term it would stay 1."""
+    held = np.dtype(ml_dtypes.bfloat16)
+    x = np.ones((1, 1, 3), held)
+    weights = np.array([[[1, 2.0**-8, 2.0**-8]]]).astype(held)
+    found = sum_of_products(x, sliding(1, 3, 1), weights, np.zeros((1, 1), held), DType.BFLOAT16, "separate")
+    assert found.dtype == held
+    assert found.reshape(-1).view(np.uint16).tolist() == [0x3F81]

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from tests.operators.seven_loops import Array, Step, rounded
+from tests.operators.seven_loops import Accumulation, Array, rounded
 
 Pairs = Sequence[tuple[int, int]]
 BFLOAT16 = (8, -126, 127)
@@ -53,7 +53,7 @@ def placements(padded: int, taps: int, stride: int, dilation: int) -> int:
 def n_loops(
     X: Array,
     W: Array,
-    step: Step,
+    step: Accumulation,
     *,
     window_strides: Sequence[int],
     padding: Pairs,

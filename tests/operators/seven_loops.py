@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-Step = Callable[[Any, Any, Any], Any]
+Accumulation = Callable[[Any, Any, Any], Any]
 
 # precision, exponent of the smallest normal number, exponent of the largest
 _BINARY16, _BINARY32, _BINARY64 = (11, -14, 15), (24, -126, 127), (53, -1022, 1023)
@@ -55,7 +55,7 @@ def exactly(total: Any, x: Any, w: Any) -> Any:
     return total + x * w
 
 
-STEPS: dict[str, Step] = {"separate": separate, "fused": fused}
+STEPS: dict[str, Accumulation] = {"separate": separate, "fused": fused}
 ACCUMULATOR: dict[str, type] = {
     "float16": np.float32,
     "float32": np.float32,
@@ -68,7 +68,7 @@ def seven_loops(
     X: Array,
     W: Array,
     B: Array | None,
-    step: Step,
+    step: Accumulation,
     *,
     strides: Sequence[int],
     pads: Sequence[int],

@@ -13,7 +13,7 @@ from tests.operators.seven_loops import STEPS, fused
 from tests.operators.support import EVERY_TYPE, FLOATS, Array, array_of, plain, special_values
 
 import sonnx
-from sonnx.operators.onnx.conv.meaning import sliding
+from sonnx.operators.onnx.conv.geometry import sliding
 from sonnx.operators.shared import convolution_accuracy as analysis
 
 pytestmark = pytest.mark.measured

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.budgets import examples
+from tests.operators.broadcast_definitions import alternate, binary, f, recursive, relations
 from tests.operators.support import BROADCAST, LAYOUTS, Array, array_of, arrays, bits, special_values
 
 import sonnx
-from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
-from sonnx.operators import BROADCAST as OPERATOR
-from sonnx.operators.onnx.broadcast.meaning import alternate, binary, f, recursive, relations
-from sonnx.operators.onnx.broadcast.shapes import broadcast_shape
+from sonnx.operators.onnx.broadcast import OPERATOR
+from sonnx.operators.rules.broadcasting import broadcast_shape
+from sonnx.vocabulary.call import Call
 
 pytestmark = pytest.mark.measured
 

@@ -7,11 +7,11 @@ from tests.loops import for_each
 
 from sonnx import xla
 from sonnx.evaluate.apply import apply
-from sonnx.model.operator import Operator
 from sonnx.numeric.bits import same_bits
 from sonnx.operators import OPERATORS
 from sonnx.operators import operator as named
 from sonnx.operators.shared.cases import Case, load_cases
+from sonnx.vocabulary.operator import Operator
 
 pytestmark = pytest.mark.measured
 

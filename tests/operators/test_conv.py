@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.budgets import examples
-from tests.operators.seven_loops import FORMS, STEPS, Step, exactly, rounded, separate, seven_loops
+from tests.operators.seven_loops import FORMS, STEPS, Accumulation, exactly, rounded, separate, seven_loops
 from tests.operators.support import FLOATS, LAYOUTS, Array, arrays, bits, plain
 
 import sonnx
-from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
-from sonnx.operators import CONV
+from sonnx.operators.onnx.conv import OPERATOR as CONV
+from sonnx.vocabulary.call import Call
 
 pytestmark = pytest.mark.measured
 
@@ -55,7 +55,7 @@ def geometries(draw: st.DrawFn, *, small: bool = False) -> tuple[dict[str, tuple
     }
 
 
-def loops(X: Array, W: Array, B: Array | None, step: Step, geometry: Geometry) -> Array:
+def loops(X: Array, W: Array, B: Array | None, step: Accumulation, geometry: Geometry) -> Array:
     """The independent definition; what its scalars signal (overflow, NaN) is part of IEEE arithmetic."""
     without = {name: value for name, value in geometry.items() if name != "kernel_shape"}
     with np.errstate(all="ignore"):

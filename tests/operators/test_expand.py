@@ -11,9 +11,9 @@ from tests.loops import for_each
 from tests.operators.support import BROADCAST, EVERY_TYPE, LAYOUTS, array_of, arrays, bits, special_values
 
 import sonnx
-from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
-from sonnx.operators import EXPAND
+from sonnx.operators.onnx.expand import OPERATOR as EXPAND
+from sonnx.vocabulary.call import Call
 
 pytestmark = pytest.mark.measured
 

@@ -2,8 +2,6 @@
 
 import ctypes
 import platform
-import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -14,16 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.loops import for_each
-from tests.operators.compiling import FOLDER, compiled, compiler
+from tests.operators.compiling import compiled, compiler
 from tests.operators.support import FLOATS, HELD, INTEGERS, Array, array_of, bits, special_values
 
 import sonnx
+from sonnx.derive.fast_c import kernels
 from sonnx.model.dtype import DType
-from sonnx.model.kernel import KernelCall, KernelRequest, Kernels, Variant
-from sonnx.model.operator import Operator
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import numpy_dtype
-from sonnx.operators import CLIP, EXPAND, WHERE
+from sonnx.operators.onnx.clip import OPERATOR as CLIP
+from sonnx.operators.onnx.expand import OPERATOR as EXPAND
+from sonnx.operators.onnx.where import OPERATOR as WHERE
+from sonnx.plan.sources import kernel_source
+from sonnx.vocabulary.kernel import KernelCall, KernelRequest, NodeKernels
+from sonnx.vocabulary.operator import Operator
 
 pytestmark = pytest.mark.measured
 
@@ -37,8 +39,10 @@ GUARD = 80
 LENGTHS = [*range(71), 127, 128, 129, 255, 256, 257, 511, 513, 1023, 1024, 1025, 2100]
 
 
-def request(operator: Operator, *types: str, output: str, vector_bytes: int = 32) -> KernelRequest:
-    """A node whose tensors have the names of the operands."""
+def request(
+    operator: Operator, *types: str, output: str, vector_bytes: int = 32, shape: tuple[int, ...] = ()
+) -> KernelRequest:
+    """A node whose tensors have the names of the operands; `shape` is the operand of that name."""
     names = [operand.name for operand in operator.contract.inputs]
     known = dict(zip(names, map(tensor_type, types), strict=True)) | {"output": tensor_type(output)}
     return KernelRequest(
@@ -48,13 +52,13 @@ def request(operator: Operator, *types: str, output: str, vector_bytes: int = 32
         attributes={},
         prefix="node.",
         vector_bytes=vector_bytes,
+        constants={"shape": shape} if "shape" in names else {},
     )
 
 
-def asked(operator: Operator, given: KernelRequest) -> Kernels:
+def asked(operator: Operator, given: KernelRequest) -> NodeKernels:
     """The kernels of a node that has some."""
-    assert operator.kernels is not None
-    answer = operator.kernels(given)
+    answer = kernels(operator, given)
     assert answer is not None
     return answer
 
@@ -73,13 +77,18 @@ def where_request(name: str, shape: tuple[int, ...]) -> KernelRequest:
 
 
 def expand_request(name: str, given: tuple[int, ...], wanted: tuple[int, ...]) -> KernelRequest:
-    return request(EXPAND, written(name, given), f"int64[{len(wanted)}]", output=written(name, wanted))
+    shape = f"int64[{len(wanted)}]"
+    return request(EXPAND, written(name, given), shape, output=written(name, wanted), shape=wanted)
 
 
-VARIANTS: dict[str, list[Variant]] = {
-    "clip": [asked(CLIP, clip_request(name, (3,))).calls[0].variant for name in CLIPPED],
-    "where": [asked(WHERE, where_request(name, (3,))).calls[0].variant for name in MOVED],
-    "expand": [asked(EXPAND, expand_request(name, (3,), (3,))).calls[0].variant for name in WHOLE],
+# A call of every kernel, by function and variant.
+CALLS: dict[tuple[str, str], KernelCall] = {
+    (call.function, call.variant.name): call
+    for call in (
+        *(asked(CLIP, clip_request(name, (3,))).calls[0] for name in CLIPPED),
+        *(asked(WHERE, where_request(name, (3,))).calls[0] for name in MOVED),
+        *(asked(EXPAND, expand_request(name, (3,), (3,))).calls[0] for name in WHOLE),
+    )
 }
 
 
@@ -114,24 +123,20 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, s
     """All builds of all variants, with what the compiler said."""
     compiler()
     folder = tmp_path_factory.mktemp("kernels")
-    jobs = [
-        (build, operator, variant)
-        for build in BUILDS
-        for operator, variants in VARIANTS.items()
-        for variant in variants
-    ]
+    jobs = list(product(BUILDS, CALLS.values()))
 
-    def make(job: tuple[Build, str, Variant]) -> tuple[Path, str]:
-        build, operator, variant = job
-        target = folder / f"{build.name}-{operator}-{variant.name}.so"
-        macros = dict(variant.macros) | {"VECTOR_BYTES": build.vector_bytes}
-        return target, compiled(FOLDER / f"onnx/{operator}/fast.c", target, macros, build.flags)
+    def make(job: tuple[Build, KernelCall]) -> tuple[Path, str]:
+        build, call = job
+        source, target = (folder / f"{build.name}-{call.symbol}{ending}" for ending in (".c", ".so"))
+        source.write_text(kernel_source(call), encoding="utf-8")
+        macros = dict(call.variant.macros) | {"VECTOR_BYTES": build.vector_bytes}
+        return target, compiled(source, target, macros, build.flags)
 
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(make, jobs))
     return {
-        (build.name, operator, variant.name): one
-        for (build, operator, variant), one in zip(jobs, made, strict=True)
+        (build.name, call.function, call.variant.name): one
+        for (build, call), one in zip(jobs, made, strict=True)
     }
 
 
@@ -161,7 +166,7 @@ class Machine:
 
     def run(
         self,
-        kernels: Kernels,
+        found: NodeKernels,
         operands: Mapping[str, Array],
         output: TensorType,
         offset: int = 0,
@@ -170,14 +175,14 @@ class Machine:
         """The output, of the type; `changes` replace parameters of every call."""
         buffers = {name: shifted(array, offset) for name, array in operands.items()}
         memory = {}
-        wanted = [(made.name, made.dtype, made.elements) for made in kernels.scratch]
+        wanted = [(made.name, made.dtype, made.elements) for made in found.scratch]
         assert output.dtype is not None
         assert output.sizes is not None
         elements = int(np.prod(output.sizes, dtype=np.int64))
         for name, dtype, count in [*wanted, ("output", output.dtype, elements)]:
             memory[name], buffers[name] = guarded(numpy_dtype(dtype), count, offset)
         before = {name: array.tobytes() for name, array in operands.items()}
-        for call in kernels.calls:
+        for call in found.calls:
             self.call(call, buffers, changes)
         for name, raw in memory.items():
             around = outside(raw, buffers[name])
@@ -235,24 +240,6 @@ def test_all_kernels_compile_without_a_warning_for_every_width_of_vectors(
 ) -> None:
     assert [(key, said) for key, (_, said) in everything.items() if said] == []
     assert len(everything) == len(BUILDS) * (11 + 6 + 4)
-
-
-@pytest.mark.parametrize(
-    ("source", "given"),
-    [
-        ("clip", asked(CLIP, clip_request("float", (3,)))),
-        ("where", asked(WHERE, where_request("float", (3,)))),
-        ("expand", asked(EXPAND, expand_request("float", (3, 1), (3, 4)))),
-    ],
-)
-def test_parameters_have_the_names_and_the_order_of_the_struct_in_c(source: str, given: Kernels) -> None:
-    text = (FOLDER / f"onnx/{source}/fast.c").read_text(encoding="utf-8")
-    body = re.search(r"struct parameters \{(.*?)\};", text, re.DOTALL)
-    assert body is not None
-    declarations = re.findall(r"int64_t ([^;]*);", body[1])
-    names = [name.strip() for declared in declarations for name in declared.split(",")]
-    assert [name for name, _ in given.calls[0].parameters] == names
-    assert given.calls[0].source == f"onnx/{source}/fast.c"
 
 
 @pytest.mark.no_cover
@@ -360,27 +347,18 @@ def test_expand_is_its_definition_whatever_the_axes(name: str, machine: Machine)
             np.arange(array.size, dtype=np.int64).reshape(given), np.array(wanted, np.int64)
         )
         expected = bits(array.reshape(-1)[numbers])
-        kernels = asked(EXPAND, expand_request(name, given, wanted))
+        found = asked(EXPAND, expand_request(name, given, wanted))
         for way, offset in product(ways(numbers.size), (0, 1)):
-            result = machine.run(kernels, {"input": array}, tensor_type(written(name, wanted)), offset, **way)
+            result = machine.run(found, {"input": array}, tensor_type(written(name, wanted)), offset, **way)
             assert bits(result) == expected, (given, wanted, way, offset)
-
-
-def test_one_call_expands_shapes_as_they_occur_and_several_the_others() -> None:
-    calls = [
-        len(asked(EXPAND, expand_request("float", *shapes)).calls)
-        for shapes in [((6, 1, 1), (2, 6, 9, 9)), ((4, 1, 5, 1), (4, 3, 5, 2)), SHAPES[-2]]
-    ]
-    assert calls == [1, 1, 2]
 
 
 def test_neighbouring_axes_are_expanded_as_one() -> None:
     call = asked(EXPAND, expand_request("float", (1, 1, 4, 5, 1, 1, 6), (2, 3, 4, 5, 6, 7, 6))).calls[0]
-    axes = {name: value for name, value in call.parameters if name[-1].isdigit() or name == "block"}
-    assert axes == {
-        **{"copied0": 1, "repeated0": 1, "copied1": 1, "repeated1": 6, "copied2": 20, "repeated2": 42},
-        "block": 6,
-    }
+    found = {name.removeprefix("box0_"): value for name, value in call.parameters}
+    sizes = {name: value for name, value in found.items() if name.endswith("_size")}
+    assert sizes == {"line_size": 6, "rows_size": 42, "axis0_size": 20, "axis1_size": 6}
+    assert [found[f"{name}_from"] for name in ("line", "rows", "axis0", "axis1")] == [1, 0, 6, 0]
 
 
 @pytest.mark.parametrize(
@@ -394,8 +372,7 @@ def test_neighbouring_axes_are_expanded_as_one() -> None:
     ],
 )
 def test_what_python_holds_has_no_kernels(operator: Operator, given: KernelRequest) -> None:
-    assert operator.kernels is not None
-    assert operator.kernels(given) is None
+    assert kernels(operator, given) is None
 
 
 def test_large_outputs_are_streamed_in_several_tasks_and_small_ones_are_not(machine: Machine) -> None:
@@ -421,78 +398,3 @@ def test_no_elements_are_no_tasks() -> None:
 def test_a_variant_says_the_width_of_vectors() -> None:
     given = replace(clip_request("float", (3,)), vector_bytes=64)
     assert dict(asked(CLIP, given).calls[0].variant.macros)["VECTOR_BYTES"] == "64"
-
-
-DRIVER = """
-#include <stdlib.h>
-#include SOURCE
-
-static void run(struct parameters p, const int64_t *bytes, int operands)
-{
-    void *buffers[4];
-    for (int i = 0; i < operands; i++) buffers[i] = calloc((size_t)bytes[i], 1);
-    for (int64_t task = 0; task * p.task_elements < p.elements; task++) {
-        KERNEL(FUNCTION)(&p, buffers, task, 0);
-    }
-    for (int i = 0; i < operands; i++) free(buffers[i]);
-}
-
-int main(void)
-{
-    const int64_t size = SIZE;
-    for (int64_t n = 0; n < 400; n++) {
-        for (int streamed = 0; streamed < 2; streamed++) {
-            for (int64_t task = 100; task < 3000; task += 2777) RUN
-        }
-    }
-    return 0;
-}
-"""
-EXPANDED = "{48 * n, task, streamed, 2, 2, 1, 2, 2, n, 3}, (const int64_t[]){12 * size, 48 * n * size}, 2"
-DRIVEN = {
-    ("clip", "float16"): (2, "{n, task, streamed}, (const int64_t[]){n * size, size, size, n * size}, 4"),
-    ("clip", "int64"): (8, "{n, task, streamed}, (const int64_t[]){n * size, size, size, n * size}, 4"),
-    ("where", "2x8_bytes"): (
-        16,
-        "{n, task, streamed}, (const int64_t[]){n, n * size, n * size, n * size}, 4",
-    ),
-    ("expand", "1_bytes"): (1, EXPANDED),
-}
-
-
-@pytest.mark.sanitizer
-@pytest.mark.parametrize(("operator", "name"), DRIVEN)
-def test_sanitizers_find_nothing(operator: str, name: str, tmp_path: Path) -> None:
-    size, arguments = DRIVEN[operator, name]
-    values, _, others = arguments.partition("}, ")
-    source, program = tmp_path / "driver.c", tmp_path / "driver"
-    run = f"run((struct parameters){values}}}, {others});"
-    source.write_text(DRIVER.replace("RUN", run).replace("SIZE;", f"{size};"), encoding="utf-8")
-    macros = dict(next(one.macros for one in VARIANTS[operator] if one.name == name))
-    macros |= {"SOURCE": f'"onnx/{operator}/fast.c"', "FUNCTION": operator}
-    # Sanitizers do not look at the streaming instructions of x86.
-    flags = (
-        "-std=c99",
-        "-O1",
-        "-g",
-        "-U__SSE2__",
-        "-fsanitize=address,undefined",
-        "-fno-sanitize-recover=all",
-    )
-    probe = subprocess.run(
-        [compiler(), *flags, "-xc", "-", "-o", str(program)],
-        input="int main(void) { return 0; }",
-        text=True,
-        check=False,
-    )
-    if probe.returncode:
-        pytest.skip("the compiler has no sanitizers")
-    definitions = [f"-D{macro}={value}" for macro, value in macros.items()]
-    subprocess.run(
-        [compiler(), *flags, f"-I{FOLDER}", *definitions, str(source), "-o", str(program)], check=True
-    )
-    # Whether memory leaks can be told not everywhere, and nothing here keeps any.
-    done = subprocess.run(
-        [program], env={"ASAN_OPTIONS": "detect_leaks=0"}, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")

@@ -14,32 +14,50 @@ PACKAGE = Path(sonnx.__file__).parent
 # What each part may import of the package.
 ALLOWED: Mapping[str, set[str]] = {
     "model": {"model"},
+    "vocabulary": {"model", "numeric", "terms", "vocabulary"},
     "numeric": {"model", "numeric"},
     "drawing": {"drawing"},
-    "operators": {"model", "numeric", "operators", "drawing"},
-    "check": {"model", "operators", "check"},
+    # The language of definitions knows no array and no type.
+    "terms": {"terms"},
+    # The text of operations for XLA: lowerings by hand and derived ones write with it.
+    "mlir": {"model", "numeric", "mlir"},
+    # What follows from definitions knows no operator and no engine.
+    "derive": {"model", "vocabulary", "numeric", "terms", "mlir", "derive"},
+    "operators": {"model", "vocabulary", "numeric", "terms", "operators", "drawing", "mlir"},
+    "check": {"model", "vocabulary", "operators", "check"},
     # XLA is an engine as well: it knows the operators and no other engine.
-    "stablehlo": {"model", "numeric", "operators", "stablehlo"},
-    "evaluate": {"model", "numeric", "operators", "check", "report", "evaluate"},
+    "stablehlo": {"model", "vocabulary", "derive", "numeric", "operators", "mlir", "stablehlo"},
+    "evaluate": {"model", "vocabulary", "derive", "numeric", "operators", "check", "report", "evaluate"},
     # What both compiled engines begin with knows no engine.
-    "plan": {"model", "numeric", "operators", "plan"},
+    "plan": {"model", "vocabulary", "derive", "numeric", "operators", "plan"},
     # What is kept between runs is files alone, what is run is programs.
     "storage": set(),
     # Where the specification comes from is data that knows nobody.
     "sources": set(),
     "processes": set(),
-    "native": {"model", "numeric", "operators", "plan", "report", "processes", "storage", "native"},
-    "emit": {"model", "numeric", "operators", "plan", "report", "emit"},
+    "native": {
+        "model",
+        "derive",
+        "vocabulary",
+        "numeric",
+        "operators",
+        "plan",
+        "report",
+        "processes",
+        "storage",
+        "native",
+    },
+    "emit": {"model", "vocabulary", "derive", "numeric", "operators", "plan", "report", "emit"},
     # Whoever judges runtimes asks the definitions, and our engines as runtimes among others.
     "conformance": {
         *("__init__", "__version__", "api", "conformance", "engines", "evaluate", "load", "model", "numeric"),
-        *("operators", "processes", "report", "sources"),
+        *("operators", "processes", "report", "sources", "vocabulary", "derive"),
     },
     # Provers judge texts: theories beside the operators, C that was emitted. They know no engine.
     "prove": {"report", "processes", "sources", "storage", "prove"},
-    "report": {"model", "report", "sources"},
+    "report": {"model", "vocabulary", "report", "sources"},
     "load": {"model", "numeric", "load"},
-    "normalize": {"model", "numeric", "operators", "check", "normalize"},
+    "normalize": {"model", "vocabulary", "numeric", "operators", "check", "normalize"},
 }
 # Who may speak to the engine that executes definitions: the package itself and what prints for people.
 CALLERS = {
@@ -140,14 +158,14 @@ WRONG = {
     ("native", "from sonnx.emit.fast import files"): ("native", "emit"),
     ("native", "from sonnx.stablehlo import engine"): ("native", "stablehlo"),
     ("native", "def f():\n    from sonnx.engines import compile_graph"): ("native", "engines"),
-    ("native", "from sonnx.check.graphs import check_graph"): ("native", "check"),
+    ("native", "from sonnx.check.models import check_graph"): ("native", "check"),
     ("native", "from sonnx.cli import terminal"): ("native", "cli"),
     ("emit", "from sonnx.native.engine import Executable"): ("emit", "native"),
-    ("emit", "from sonnx.evaluate.graphs import execute"): ("emit", "evaluate"),
+    ("emit", "from sonnx.evaluate.execution import execute"): ("emit", "evaluate"),
     ("emit", "from sonnx.load.arrays import write_array"): ("emit", "load"),
     ("plan", "import sonnx.native.memory"): ("plan", "native"),
     ("plan", "from sonnx.emit import layout"): ("plan", "emit"),
-    ("plan", "from sonnx.evaluate.graphs import Settings"): ("plan", "evaluate"),
+    ("plan", "from sonnx.evaluate.execution import Settings"): ("plan", "evaluate"),
     ("plan", "from sonnx.report.text import printable"): ("plan", "report"),
     ("prove", "from sonnx.emit.project import project"): ("prove", "emit"),
     ("prove", "from sonnx.operators import rules"): ("prove", "operators"),
@@ -161,17 +179,21 @@ WRONG = {
     ("tour", "from sonnx.emit.project import project"): ("tour", "emit"),
     ("engines", "from sonnx.emit.project import project"): ("engines", "emit"),
     ("evaluate", "from sonnx.load.reader import load"): ("evaluate", "load"),
-    ("evaluate", "from sonnx.normalize.graphs import normalize_graph"): ("evaluate", "normalize"),
+    ("evaluate", "from sonnx.normalize.passes import normalize_graph"): ("evaluate", "normalize"),
     ("check", "from sonnx.load.limits import Limits"): ("check", "load"),
-    ("normalize", "from sonnx.evaluate import graphs"): ("normalize", "evaluate"),
+    ("normalize", "from sonnx.evaluate import execution"): ("normalize", "evaluate"),
     ("normalize", "from sonnx.load import writer"): ("normalize", "load"),
     ("normalize", "from sonnx.report.text import printable"): ("normalize", "report"),
-    ("load", "from sonnx.check.graphs import check_graph"): ("load", "check"),
+    ("load", "from sonnx.check.models import check_graph"): ("load", "check"),
     ("load", "from sonnx.operators import rules"): ("load", "operators"),
     ("native", "from sonnx.load.reader import load"): ("native", "load"),
     ("tour", "from sonnx.load.reader import load"): ("tour", "load"),
     ("report", "from sonnx.normalize.changes import Change"): ("report", "normalize"),
     ("model", "from sonnx.numeric.arrays import Array"): ("model", "numeric"),
+    ("model", "from sonnx.vocabulary.rule import Rule"): ("model", "vocabulary"),
+    ("vocabulary", "from sonnx.operators import rules"): ("vocabulary", "operators"),
+    ("numeric", "from sonnx.vocabulary.call import Call"): ("numeric", "vocabulary"),
+    ("load", "from sonnx.vocabulary.operator import Operator"): ("load", "vocabulary"),
 }
 
 

@@ -9,10 +9,10 @@ from tests.operators.support import Array, broken, message, plain
 
 import sonnx
 from sonnx.check.calls import check_call, check_node_call
-from sonnx.model.call import call
 from sonnx.model.location import Location
-from sonnx.operators import CONV
+from sonnx.operators.onnx.conv import OPERATOR as CONV
 from sonnx.report.text import finding_text
+from sonnx.vocabulary.call import call
 
 pytestmark = pytest.mark.measured
 

@@ -14,12 +14,13 @@ from tests.operators.support import EVERY_TYPE, arrays
 import sonnx
 from sonnx import xla
 from sonnx.check.calls import check_call
-from sonnx.model.call import ABSENT, Call
 from sonnx.model.dtype import DType
-from sonnx.model.operator import Operator
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators import OPERATORS, rules
+from sonnx.operators import OPERATORS
+from sonnx.operators.rulebook import rules
 from sonnx.report.text import findings_text
+from sonnx.vocabulary.call import ABSENT, Call
+from sonnx.vocabulary.operator import Operator
 
 pytestmark = pytest.mark.measured
 

@@ -11,10 +11,14 @@ from tests.operators.support import Array, broken, message
 
 import sonnx
 from sonnx.check.calls import check_call
-from sonnx.model.call import Call, call
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators import BROADCAST, CLIP, EXPAND, WHERE, operator
+from sonnx.operators import operator
+from sonnx.operators.onnx.broadcast import OPERATOR as BROADCAST
+from sonnx.operators.onnx.clip import OPERATOR as CLIP
+from sonnx.operators.onnx.expand import OPERATOR as EXPAND
+from sonnx.operators.onnx.where import OPERATOR as WHERE
+from sonnx.vocabulary.call import Call, call
 
 pytestmark = pytest.mark.measured
 

@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from tests.loops import for_each
+from tests.operators.broadcast_definitions import alternate, recursive, relations
 from tests.operators.support import (
     EVERY_TYPE,
     FLOATS,
@@ -22,11 +23,14 @@ from tests.operators.support import (
 
 import sonnx
 from sonnx.check.calls import check_call
-from sonnx.model.call import call
 from sonnx.model.dtype import DType
-from sonnx.operators import BROADCAST, CLIP, CONV, OPERATORS, WHERE, operator
-from sonnx.operators.onnx.broadcast.meaning import alternate, recursive, relations
+from sonnx.operators import OPERATORS, operator
+from sonnx.operators.onnx.broadcast import OPERATOR as BROADCAST
+from sonnx.operators.onnx.clip import OPERATOR as CLIP
+from sonnx.operators.onnx.conv import OPERATOR as CONV
 from sonnx.operators.onnx.conv.auto_pad import resolve
+from sonnx.operators.onnx.where import OPERATOR as WHERE
+from sonnx.vocabulary.call import call
 
 pytestmark = pytest.mark.measured
 

@@ -14,7 +14,7 @@ from tests.operators.test_trials import SUMS, results, tried, types
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.numeric.literals import parse_literal
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 pytestmark = pytest.mark.measured
 

@@ -11,7 +11,7 @@ from tests.operators.test_trials import NAMES, SUMS, elements, results, tried
 
 from sonnx.model.dtype import INTEGERS, SIGNED, DType
 from sonnx.numeric.arrays import numpy_dtype
-from sonnx.operators.shared.special_values import (
+from sonnx.vocabulary.special_values import (
     bounds,
     distinct_floats,
     random_bits,

@@ -11,9 +11,9 @@ from tests.loops import for_each
 from tests.operators.support import EVERY_TYPE, LAYOUTS, Array, array_of, arrays, bits, special_values
 
 import sonnx
-from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
-from sonnx.operators import WHERE
+from sonnx.operators.onnx.where import OPERATOR as WHERE
+from sonnx.vocabulary.call import Call
 
 pytestmark = pytest.mark.measured
 

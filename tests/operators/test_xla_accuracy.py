@@ -539,7 +539,7 @@ def test_a_signature_alone_is_neither_executed_nor_accurate() -> None:
     signature = Callee("f", (Value("x", kind),), kind)
     assert str(signature) == "f(x: f32[]) -> f32[]"
     with pytest.raises(NotImplementedError, match="a signature without a body cannot be executed"):
-        xla.call(signature, np.float32(1))  # type: ignore[arg-type]  # what rules need of a computation
+        xla.call(signature, np.float32(1))
     with pytest.raises(NotImplementedError, match="a signature without a body has no accuracy"):
         sonnx.error_bound("xla.Call", np.float32(1), computation=signature)
 

@@ -13,15 +13,15 @@ from tests.budgets import examples
 from tests.loops import for_each
 from tests.operators import n_loops as definition
 from tests.operators.n_loops import BFLOAT16, n_loops, narrowed, wrapped
-from tests.operators.seven_loops import FORMS, STEPS, Step, exactly, rounded, separate, seven_loops
+from tests.operators.seven_loops import FORMS, STEPS, Accumulation, exactly, rounded, separate, seven_loops
 from tests.operators.support import LAYOUTS, Array, bits
 from tests.operators.xla_support import FLOATS, INTEGERS, SUMMED, held, ones, random_bits, same_numbers
 
 import sonnx
 from sonnx import xla
-from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators.catalogue import operator
+from sonnx.vocabulary.call import Call
 
 pytestmark = pytest.mark.measured
 
@@ -86,13 +86,13 @@ def elements(draw: st.DrawFn, name: str, shape: tuple[int, ...]) -> Array:
     return random_bits(random, name, shape)
 
 
-def loops(X: Array, W: Array, step: Step, geometry: Mapping[str, Any]) -> Array:
+def loops(X: Array, W: Array, step: Accumulation, geometry: Mapping[str, Any]) -> Array:
     """The independent definition; what its scalars signal (overflow, NaN) is part of IEEE arithmetic."""
     with np.errstate(all="ignore"):
         return n_loops(X, W, step, **geometry)
 
 
-def step_of(name: str, mode: Mode) -> Step:
+def step_of(name: str, mode: Mode) -> Accumulation:
     return STEPS[mode] if name in FLOATS else exactly
 
 

@@ -30,9 +30,9 @@ from tests.operators.xla_support import (
 
 import sonnx
 from sonnx import xla
-from sonnx.model.call import Call
 from sonnx.numeric.arrays import describe
 from sonnx.operators.catalogue import operator
+from sonnx.vocabulary.call import Call
 
 pytestmark = pytest.mark.measured
 

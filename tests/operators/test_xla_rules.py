@@ -23,10 +23,10 @@ from tests.operators.xla_support import (
 import sonnx
 from sonnx import xla
 from sonnx.check.calls import check_call
-from sonnx.model.call import Call, call
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.catalogue import operator
+from sonnx.vocabulary.call import Call, call
 
 pytestmark = pytest.mark.measured
 
@@ -142,7 +142,7 @@ def test_concatenate_operands_d1_demands_an_operand() -> None:
 def test_concatenate_takes_a_list_of_operands() -> None:
     for no_list in (FLOATS, "abc", None, 1, {1: FLOATS}):
         with pytest.raises(TypeError, match="concatenate: give the operands as a list"):
-            xla.concatenate(no_list, 0)  # type: ignore[arg-type]  # wrong on purpose
+            xla.concatenate(no_list, 0)
 
 
 def test_concatenate_operands_d2_refuses_strings() -> None:
@@ -221,7 +221,7 @@ def test_concatenate_dimension_d1_demands_one_of_the_dimensions(dimension: Any) 
 def test_concatenate_dimension_d1_does_not_count_operands() -> None:
     """D-XLA-2."""
     assert xla.concatenate([CUBE], 2).shape == CUBE.shape
-    assert xla.concatenate([CUBE], np.int64(2)).shape == CUBE.shape  # type: ignore[arg-type]  # any integer will do
+    assert xla.concatenate([CUBE], np.int64(2)).shape == CUBE.shape
     text = said(xla.concatenate, [FLOATS] * 3, 1)
     assert " dimension = 1\n operands0 : f32[3]\n help: name a dimension from 0 to 0\n" in text
     assert " dimension = 0.0 no integer\n" in said(xla.concatenate, [FLOATS], 0.0)

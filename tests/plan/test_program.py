@@ -11,10 +11,10 @@ from tests.native.support import Conv, constant, functions, model, node, planned
 from tests.plan.test_slots import complaints
 
 import sonnx
-from sonnx.model.kernel import KernelCall
 from sonnx.native.memory import offsets
 from sonnx.plan.program import ALIGNMENT, Definition, Program
 from sonnx.plan.slots import assign
+from sonnx.vocabulary.kernel import KernelCall
 
 BOUNDS = [constant("low", np.array(0, np.float32)), constant("high", np.array(6, np.float32))]
 MAP = 3 * 20 * 20 * 4  # bytes of a map below, a multiple of 64
@@ -147,7 +147,7 @@ def test_what_needs_constants_alone_is_computed_once() -> None:
         [value("wide", "float", (2, 3)), value("weights", "float", (2, 3))],
     )
     found = planned(graph)
-    assert once(found) == {"expand", "clip"}
+    assert once(found) == {"boxes", "clip"}
     assert functions(found) == {"where"}
     assert found.folded == ("wide", "weights")
     assert found.remaining == ("weights",)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from sonnx.derive.why3 import theories
+from sonnx.operators import OPERATORS
+from sonnx.prove.mlw import subject_of
 from sonnx.prove.result import Proofs
 from sonnx.prove.running import Options
 from sonnx.prove.theories import operators_sources, prove_theories
@@ -42,12 +45,13 @@ def proofs_of(text: str, *, options: Options = QUICK, tools: Tools | None = None
 
 
 def proofs_of_mutant(file: str, old: str, new: str, *, options: Options = QUICK) -> Proofs:
-    """What comes of a theory of the package, such as `onnx/clip/theory.mlw`, with one place in it changed."""
+    """What comes of a theory of the package, such as `onnx/clip/laws.mlw`, with one place in it changed."""
     sources = operators_sources()
     assert sources[file].count(old) == 1, "the place must be there, and once"
     sources[file] = sources[file].replace(old, new)
-    subject = file.removesuffix("/theory.mlw").removesuffix(".mlw")
-    return prove_theories([subject], sources=sources, options=options)
+    return prove_theories(
+        [subject_of(file)], sources=sources, definitions=theories(OPERATORS), options=options
+    )
 
 
 def script(path: Path, text: str) -> Path:

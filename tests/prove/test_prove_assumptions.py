@@ -40,6 +40,10 @@ def test_the_driver_names_nothing_that_its_theory_does_not_define_plainly() -> N
     assert lines == [
         "predicate same_f32 (a b: f32) = a = b",
         "predicate same_f64 (a b: f64) = a = b",
+        "function nan_f32b (a: f32) : bool = F32.is_nan a",
+        "function nan_f64b (a: f64) : bool = F64.is_nan a",
+        "function absolute_f32 (a: f32) : f32 = F32.abs a",
+        "function absolute_f64 (a: f64) : f64 = F64.abs a",
         "function fused_f32 (a b c: f32) : f32 = F32.fma Rounding.RNE a b c",
         "function fused_f64 (a b c: f64) : f64 = F64.fma Rounding.RNE a b c",
     ]
@@ -80,6 +84,7 @@ def test_what_theories_take_for_granted_is_listed(monkeypatch: pytest.MonkeyPatc
     [
         ({"model.c": "fused_float(x, y, z)"}, {"fma", "driver-fused"}),
         ({"model.c": "fused_double(x, y, z)"}, {"fma", "driver-fused"}),
+        ({"model.c": "root_double(x)"}, {"library"}),
         ({"model.c": WIDEN}, {"float-of-half"}),
         ({"weights.h": ""}, {"weights"}),
         ({"model.h": "int net_load(const unsigned char *bytes, size_t size);"}, {"loading"}),

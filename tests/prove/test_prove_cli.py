@@ -14,7 +14,7 @@ from tests.prove.support import fake_tools
 from tests.prove.support import module as theory
 
 from sonnx.cli import main
-from sonnx.cli import proving as module
+from sonnx.cli.actions import prove as module
 from sonnx.prove import theories
 from sonnx.prove.result import Goal, Proofs
 

@@ -19,7 +19,9 @@ from sonnx.prove.tools import Tool
 from sonnx.prove.wp import FramaError, defined_functions, prove_function, short_name
 
 HEAD = "static void node_0_Where_t3(void)"
-CONTRACT = "/*@ assigns \\nothing;\n    ensures node_0_Where_t3_chosen(\\result, condition, x, y); */\n"
+CONTRACT = (
+    "/*@ assigns \\nothing;\n    ensures same_int8_t(\\result, node_0_Where_t3_at(condition, X, Y)); */\n"
+)
 
 
 def written(folder: Path, sources: dict[str, str]) -> Path:

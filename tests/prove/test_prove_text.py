@@ -32,7 +32,7 @@ def test_modules_and_laws_are_found_outside_of_comments_strings_and_clones() -> 
 
 
 def test_a_theory_is_about_its_folder_or_its_own_name() -> None:
-    assert subject_of("onnx/clip/theory.mlw") == "onnx/clip"
+    assert subject_of("onnx/clip/laws.mlw") == "onnx/clip"
     assert subject_of("graph/theory.mlw") == "graph"
     assert subject_of("shared/tensor.mlw") == "shared/tensor"
 

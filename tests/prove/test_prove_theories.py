@@ -117,5 +117,5 @@ def test_named_theories_come_with_what_they_use() -> None:
 
 
 def test_the_package_has_theories() -> None:
-    assert {"onnx/clip/theory.mlw", "shared/tensor.mlw"} <= operators_sources().keys()
+    assert {"onnx/clip/laws.mlw", "shared/tensor.mlw"} <= operators_sources().keys()
     assert "apt-get" in INSTALL

@@ -12,10 +12,11 @@ from click.testing import CliRunner, Result
 from tests.loops import for_each
 
 from sonnx.cli import main
-from sonnx.model.rule import AnyRule, GraphRule
-from sonnx.operators import OPERATORS, rules
+from sonnx.operators import OPERATORS
+from sonnx.operators.rulebook import rules
 from sonnx.report.text import call_text
 from sonnx.sources import reference
+from sonnx.vocabulary.rule import AnyRule, GraphRule
 
 
 def run(*arguments: str) -> Result:

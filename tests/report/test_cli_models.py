@@ -26,7 +26,7 @@ from tests.report.cli_support import (
 )
 
 from sonnx.api import load
-from sonnx.check import graphs
+from sonnx.check import models
 from sonnx.cli import summary
 
 
@@ -223,7 +223,7 @@ def test_findings_that_share_a_rule_are_summed_up_with_their_first_place(tmp_pat
 def test_a_list_of_findings_that_was_cut_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "a.onnx", clips_without_bounds(4))
     assert f"{path}: 4 findings, 1 rule broken\n" in run("check", path).stdout
-    monkeypatch.setattr(graphs, "MOST_FINDINGS", 3)
+    monkeypatch.setattr(models, "MOST_FINDINGS", 3)
     assert f"{path}: 3 findings or more, 1 rule broken\n" in run("check", path).stdout
 
 

@@ -26,7 +26,8 @@ from tests.report.cli_support import (
 
 import sonnx
 from sonnx.__main__ import run as start
-from sonnx.cli import main, models
+from sonnx.cli import main
+from sonnx.cli.actions import check
 from sonnx.cli.terminal import noted_interrupts, watched_console
 
 
@@ -120,7 +121,7 @@ def test_an_interrupted_check_is_no_verdict(
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(models, "load", interrupted)
+    monkeypatch.setattr(check, "load", interrupted)
     result = run("check", bad)
     assert result.exit_code == 130
     assert result.stderr == "interrupted\n"
@@ -149,7 +150,7 @@ def test_an_interrupt_that_somebody_swallows_is_no_verdict_either(
         swallow()
         return load(*given, **more)
 
-    monkeypatch.setattr(models, "load", loaded)
+    monkeypatch.setattr(check, "load", loaded)
     result = run("check", bad)
     assert result.exit_code == 130
     assert result.stderr == "interrupted\n"
@@ -168,7 +169,7 @@ def test_what_goes_wrong_without_an_interrupt_stays_what_it_is(
     def wrong(*_: Any, **__: Any) -> None:
         raise ImportError("numpy is not here")
 
-    monkeypatch.setattr(models, "load", wrong)
+    monkeypatch.setattr(check, "load", wrong)
     with pytest.raises(ImportError, match="numpy is not here"):
         run("check", bad)
 
@@ -221,7 +222,7 @@ def test_too_little_memory_is_said(bad: Path, monkeypatch: pytest.MonkeyPatch) -
     def too_much(*_: Any, **__: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(models, "load", too_much)
+    monkeypatch.setattr(check, "load", too_much)
     result = run("check", bad)
     assert result.exit_code == 2
     assert result.stderr.startswith("error: the machine has not enough memory")

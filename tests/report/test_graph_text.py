@@ -11,14 +11,15 @@ from rich.console import Console, RenderableType
 from tests.loops import for_each
 
 from sonnx.check.calls import check_call
-from sonnx.check.graphs import check_graph
+from sonnx.check.models import check_graph
 from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Reference, Value
-from sonnx.model.rule import GraphRule, Rule
 from sonnx.model.tensor_type import TensorType, tensor_type
-from sonnx.operators import GRAPH_RULES, call_rules, operator, rules
-from sonnx.report.graphs import graph_text
+from sonnx.operators import GRAPH_RULES, call_rules, operator
+from sonnx.operators.rulebook import rules
+from sonnx.report.graph_text import graph_text
 from sonnx.report.rules import explanation, rules_table
 from sonnx.report.text import call_text
+from sonnx.vocabulary.rule import GraphRule, Rule
 
 NAMES = st.text(st.characters(exclude_categories=()), max_size=8)
 

@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.loops import for_each
 
-from sonnx.check.graphs import check_graph
+from sonnx.check.models import check_graph
 from sonnx.model.location import Location
-from sonnx.model.rule import Finding, GraphRule, Shown
-from sonnx.operators import GRAPH_RULES, rules
+from sonnx.operators import GRAPH_RULES
+from sonnx.operators.rulebook import rules
 from sonnx.report.findings_json import findings_document, findings_json
 from sonnx.sources import reference
+from sonnx.vocabulary.rule import Finding, GraphRule, Shown
 
 SHA = "0f" * 32
 CALL = Location("node", "block", 4, "Limit", "net.onnx")

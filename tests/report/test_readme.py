@@ -14,7 +14,6 @@ from click.testing import CliRunner
 
 import sonnx
 from sonnx.cli import main
-from sonnx.operators import ONNX_OPERATORS, XLA_OPERATORS
 from sonnx.prove.forms import oddities
 from sonnx.prove.projects import read_project
 
@@ -166,11 +165,3 @@ def test_nobody_is_told_to_install_what_no_index_knows() -> None:
         if re.search(r"sonnx\[\w|pip install .*\.\[", line)
     ]
     assert not complaints, "\n".join(complaints)
-
-
-def test_the_first_lines_name_every_operator_there_is() -> None:
-    first = README.split("\n\n")[1].replace("\n", " ")
-    listed, of_xla = first.split("and of XLA:")
-    missing = [op.name for op in ONNX_OPERATORS if not re.search(rf"\b{op.name}\b", listed)]
-    missing += [op.name for op in XLA_OPERATORS if not re.search(rf"\b{op.contract.name}\b", of_xla)]
-    assert not missing

@@ -21,19 +21,20 @@ from jsonschema import Draft7Validator
 from tests.loops import for_each
 
 from sonnx.check.calls import check_call, check_node_call
-from sonnx.check.graphs import check_graph
-from sonnx.model.location import Kind, Location
-from sonnx.model.rule import AnyRule, Finding, GraphRule, Shown
-from sonnx.operators import operator, rules
+from sonnx.check.models import check_graph
+from sonnx.model.location import Location, PlaceKind
+from sonnx.operators import operator
+from sonnx.operators.rulebook import rules
 from sonnx.report.sarif import sarif, sarif_document
 from sonnx.sources import reference
+from sonnx.vocabulary.rule import AnyRule, Finding, GraphRule, Shown
 
 IDENTIFIER = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json"
 SHA = "0f" * 32
 NAMES = st.text(st.characters(exclude_categories=()), max_size=8) | st.sampled_from(
     ["[a](https://example.org)", "{0}", "]](b)", "\x1b[2J", "<b>", "../x"]
 )
-KINDS: tuple[Kind, ...] = ("model", "node", "input", "output", "initializer", "tensor", "function")
+KINDS: tuple[PlaceKind, ...] = ("model", "node", "input", "output", "initializer", "tensor", "function")
 
 
 @cache
@@ -189,7 +190,7 @@ def test_no_findings_are_standard_and_still_name_the_file_and_the_rules() -> Non
     NAMES,
 )
 def test_whatever_a_model_is_called_is_standard(
-    parts: list[tuple[Kind, str, int | None, str]], name: str, value: str
+    parts: list[tuple[PlaceKind, str, int | None, str]], name: str, value: str
 ) -> None:
     location: Location | None = None
     findings = []

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import sonnx
-from sonnx.evaluate.graphs import Step
+from sonnx.evaluate.execution import ExecutedNode
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Node
 from sonnx.operators.shared.convolution_accuracy import flushed
@@ -105,7 +105,7 @@ class Bounds:
         self.exact["image"], self.errors["image"] = sonnx.real(self.image), np.zeros(self.image.shape)
         self.graph.run({"image": self.image}, domain="real", watch=self._add)
 
-    def _add(self, step: Step) -> None:
+    def _add(self, step: ExecutedNode) -> None:
         node = step.node
         ((name, self.exact[name]),) = step.results.items()
         self.nodes.append(node)

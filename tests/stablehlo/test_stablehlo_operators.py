@@ -21,9 +21,14 @@ from tests.stablehlo.xla_support import (
     Case,
     assert_equal_on_xla,
     case,
+    dtype_of,
     on_xla,
     random_bits,
 )
+
+from sonnx.model.dtype import DType
+from sonnx.operators import OPERATORS
+from sonnx.vocabulary.operator import Operand, operand_names
 
 pytestmark = pytest.mark.measured
 
@@ -311,3 +316,41 @@ def test_conversions_that_xla_gets_wrong_are_right(given_array: Array, target: s
     (found,) = on_xla(*one)
     assert found.dtype == HELD[target]
     assert found[0] == right
+
+
+# Operators of elements, whatever they do: nothing here names one.
+ELEMENTWISE = {
+    operator.name: operator
+    for operator in OPERATORS
+    if operator.definition is not None and operator.definition.elementwise and operator.dialect == "onnx"
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_every_operator_of_elements_agrees_on_numbers(name: str) -> None:
+    operator, random = ELEMENTWISE[name], np.random.default_rng(11)
+    given = [
+        (each, operand)
+        for operand in operator.contract.inputs
+        for each in operand_names((operand,), 3 if operand.variadic else 1)
+    ]
+    attributes = {each.name: 0.3 for each in operator.contract.attributes if each.kind == "float"}
+
+    def drawn(operand: Operand, held: np.dtype[Any]) -> Array:
+        shape = () if operand.form == "scalar" else (4, 33)
+        if operand.types == (DType.BOOL,):
+            return np.asarray(random.integers(0, 2, shape) != 0)
+        # Numbers of all sizes whose sums and products are not subnormal: those XLA takes for zero.
+        numbers = random.choice(
+            [0.0, -0.0, 1.0, -1.5, np.nan, np.inf, -np.inf, 3.25, 0.1, -7.0, 1000.0], shape
+        )
+        with np.errstate(all="ignore"):
+            return np.asarray(np.where(held.kind == "f", numbers, np.nan_to_num(numbers) % 100)).astype(held)
+
+    types = [kind for kind in (*CLIPPED, *INTEGERS) if dtype_of(kind) in operator.contract.inputs[-1].types]
+    assert types
+    cases = [
+        case(name, {each: drawn(operand, HELD[kind]) for each, operand in given}, attributes)
+        for kind in types
+    ]
+    assert_equal_on_xla(cases, nan="any")

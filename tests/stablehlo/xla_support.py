@@ -8,7 +8,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from sonnx.evaluate import graphs
+from sonnx.derive.evaluate import evaluate
+from sonnx.evaluate import execution
 from sonnx.model.dtype import XLA_NAMES, DType
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import Dialect, TensorType
@@ -62,7 +63,7 @@ def node_graph(
     dtype = _DTYPE[(attributes or {}).get("new_element_type", dtype_name(held))]
     modes = {"accumulate": "separate", "domain": "ieee"}
     with np.errstate(all="ignore"):
-        shape = found.meaning(inputs, {**(attributes or {}), **modes})[output].shape
+        shape = evaluate(found, inputs, {**(attributes or {}), **modes})[output].shape
     return Graph(
         name="one node",
         inputs=tuple(Value(n, type_of(a, dialect)) for n, a in inputs.items() if n not in constants),
@@ -126,12 +127,12 @@ def _prefixed(graph: Graph, prefix: str) -> Graph:
 
 def defined(graph: Graph, inputs: Mapping[str, Array]) -> list[Array]:
     """The results that the definitions give."""
-    return list(graphs.execute(graph, inputs, graphs.Settings()).values())
+    return list(execution.execute(graph, inputs, execution.Settings()).values())
 
 
 def exact(graph: Graph, inputs: Mapping[str, Array]) -> list[Array]:
     """The results in the domain of the reals."""
-    return list(graphs.execute(graph, inputs, graphs.Settings(domain="real")).values())
+    return list(execution.execute(graph, inputs, execution.Settings(domain="real")).values())
 
 
 def on_xla(graph: Graph, inputs: Mapping[str, Array]) -> list[Array]:

@@ -12,9 +12,9 @@ from tests.operators.test_cases import attributes, computation
 import sonnx
 from sonnx import xla
 from sonnx.model.dtype import IEEE, XLA_NAMES, DType
-from sonnx.model.operator import Operator
 from sonnx.operators import XLA_OPERATORS
 from sonnx.operators.shared.cases import Case, load_cases
+from sonnx.vocabulary.operator import Operator
 
 pytestmark = pytest.mark.measured
 

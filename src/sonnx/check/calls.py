@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sonnx.model.call import ABSENT, Call
 from sonnx.model.location import Location
-from sonnx.model.operator import Contract, Operator
-from sonnx.model.rule import Broken, Finding, Rule
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import GENERAL_RULES
+from sonnx.vocabulary.call import ABSENT, Call
+from sonnx.vocabulary.operator import Contract, Operator
+from sonnx.vocabulary.rule import Broken, Finding, Rule
 
 _NOTHING = TensorType(None, None, foreign="absent")
 
@@ -17,7 +17,7 @@ _NOTHING = TensorType(None, None, foreign="absent")
 def check_call(operator: Operator, call: Call) -> tuple[Finding, ...]:
     """List every rule that a call of an operator's function breaks, with the values that show it."""
     complete = _complete(operator.contract, call, _attributes(operator.contract))
-    return _broken(GENERAL_RULES + operator.contract.rules, complete, None)
+    return _findings(operator.contract, complete, complete, None)
 
 
 def check_node_call(operator: Operator, call: Call, location: Location) -> tuple[Finding, ...]:
@@ -33,15 +33,21 @@ def check_node_call(operator: Operator, call: Call, location: Location) -> tuple
     complete = replace(complete, attributes={**complete.attributes, **modes})
     absent = {name: kind for name, kind in complete.inputs.items() if kind is _NOTHING}
     general = replace(complete, inputs=absent, outputs={})
-    return (*_broken(GENERAL_RULES, general, location), *_broken(contract.rules, complete, location))
+    return _findings(contract, general, complete, location)
 
 
-def _broken(rules: Sequence[Rule], call: Call, location: Location | None) -> tuple[Finding, ...]:
-    return tuple(
-        finding(rule, call.operator, broken, location)
-        for rule in rules
-        if (broken := rule.predicate(call)) is not None
-    )
+def _findings(
+    contract: Contract, general: Call, call: Call, location: Location | None
+) -> tuple[Finding, ...]:
+    """What breaks the general rules, then the operator's own; where those say it better, only they say it."""
+    own = _broken(contract.rules, call)
+    instead = {rule.instead_of for rule, _ in own}
+    others = [found for found in _broken(GENERAL_RULES, general) if found[0].identifier not in instead]
+    return tuple(finding(rule, call.operator, broken, location) for rule, broken in (*others, *own))
+
+
+def _broken(rules: Sequence[Rule], call: Call) -> list[tuple[Rule, Broken]]:
+    return [(rule, broken) for rule in rules if (broken := rule.predicate(call)) is not None]
 
 
 def finding(rule: Rule, operator: str, broken: Broken, location: Location | None) -> Finding:

@@ -10,14 +10,14 @@ from sonnx.check.inference import UNTYPED, amended, closed, node_call
 from sonnx.model.graph import Graph, Node
 from sonnx.model.inline import Flat
 from sonnx.model.location import Location
-from sonnx.model.operator import Operator, operand_names
 from sonnx.model.order import given_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import node_operator
 from sonnx.operators.graph.content import outside
 from sonnx.operators.graph.structure import no_axes, shown_name
+from sonnx.operators.rules.operands import alike
 from sonnx.operators.shared.constants import held_constant
-from sonnx.operators.shared.predicates import alike
+from sonnx.vocabulary.operator import Operator, operand_names
 
 _OPEN, _UNWRITTEN = "general.R2", "general.R1"
 _INFERRED = "write the type; `sonnx normalize` infers it"

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sonnx.model.call import Call
 from sonnx.model.graph import Constant, Graph, Node
-from sonnx.model.operator import FillOperand, Operand, Operator, WriteAttribute, operand_names
 from sonnx.model.order import given_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import node_operator
-from sonnx.operators.shared.predicates import MOST_AXES
+from sonnx.operators.rules.amending import amendments
+from sonnx.operators.rules.limits import MOST_AXES
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import FillOperand, Operand, Operator, WriteAttribute, operand_names
 
 UNTYPED = TensorType(None, None)
 
@@ -50,8 +51,8 @@ def _by_operand(
 def amended(operator: Operator, call: Call) -> Call:
     """The call with what ONNX lets a model leave out; the call itself where nothing is left out."""
     inputs, attributes = dict(call.inputs), dict(call.attributes)
-    amendments = operator.amend(call)
-    for amendment in amendments:
+    found = amendments(operator, call)
+    for amendment in found:
         name = amendment.name
         if isinstance(amendment, WriteAttribute):
             attributes[name] = amendment.value
@@ -59,7 +60,13 @@ def amended(operator: Operator, call: Call) -> Call:
             inputs[name] = amendment.type
         else:
             inputs[name] = replace(inputs[name], shape=amendment.shape)
-    return replace(call, inputs=inputs, attributes=attributes) if amendments else call
+    return replace(call, inputs=inputs, attributes=attributes) if found else call
+
+
+def demanded(operator: Operator) -> set[str]:
+    """The operands without which nothing can be inferred; of a variadic one there is at least the first."""
+    operands = [operand for operand in operator.contract.inputs if not operand.optional]
+    return {f"{operand.name}0" if operand.variadic else operand.name for operand in operands}
 
 
 def inferred_types(graph: Graph) -> Mapping[str, TensorType]:
@@ -74,8 +81,7 @@ def inferred_types(graph: Graph) -> Mapping[str, TensorType]:
                 types.setdefault(node.outputs[0], value.type)
         elif operator is not None and _open(node.outputs, types):
             call = amended(operator, node_call(operator, node, types, graph.data))
-            demanded = {operand.name for operand in operator.contract.inputs if not operand.optional}
-            if demanded <= call.inputs.keys():
+            if demanded(operator) <= call.inputs.keys():
                 found = operator.contract.output_types(call)
                 for operand, name in zip(operator.contract.outputs, node.outputs, strict=False):
                     if name and name not in graph.types:

@@ -19,7 +19,7 @@ def _completing(names: Callable[[], Iterable[tuple[str, str]]]) -> Complete:
 
 
 def _rules() -> Iterable[tuple[str, str]]:
-    from sonnx.cli.explaining import known_names  # noqa: PLC0415  slow, and needed by this alone
+    from sonnx.cli.actions.explain import known_names  # noqa: PLC0415  slow, and needed by this alone
 
     return known_names()
 

@@ -121,6 +121,20 @@ def watched_console() -> "Console":
     return Console(stderr=True, force_terminal=sys.stderr is not None and sys.stderr.isatty())
 
 
+def page_console() -> "Console":
+    """Where tables are printed: the standard output, as wide as a page where it is no terminal."""
+    from rich.console import Console  # noqa: PLC0415  see above
+
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    coloured = colourful(error=False)
+    return Console(
+        width=None if terminal else PAGE,
+        highlight=False,
+        force_terminal=terminal or coloured,
+        no_color=not coloured,
+    )
+
+
 def page_width(*, error: bool) -> int:
     """How many characters a line of what is said may have."""
     stream = sys.stderr if error else sys.stdout

@@ -27,8 +27,8 @@ def run(
     runtime cannot be had, ValueError where a name or an option is unknown.
     """
     # A child process imports this package too, and needs little of it.
+    from sonnx.conformance.all_cells import judged  # noqa: PLC0415  see above
     from sonnx.conformance.cells import Plan  # noqa: PLC0415  see above
-    from sonnx.conformance.running import judged  # noqa: PLC0415  see above
     from sonnx.conformance.spreading import over_processes  # noqa: PLC0415  see above
     from sonnx.conformance.subjects import units  # noqa: PLC0415  see above
 
@@ -50,7 +50,7 @@ def ask(
     """
     from sonnx.conformance.runtimes.child import Child  # noqa: PLC0415  see above
     from sonnx.conformance.runtimes.question import question  # noqa: PLC0415  see above
-    from sonnx.operators.shared.trials import Trial  # noqa: PLC0415  see above
+    from sonnx.vocabulary.trial import Trial  # noqa: PLC0415  see above
 
     trial = Trial("asked", inputs, (), "Asked by hand.", attributes or {}, frozenset(constants))
     with Child(runtime, **options) as child:

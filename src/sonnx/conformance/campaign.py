@@ -15,8 +15,8 @@ from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.bits import differing
-from sonnx.operators.shared.special_values import everywhere
-from sonnx.operators.shared.trials import Clause, Trial
+from sonnx.vocabulary.special_values import everywhere
+from sonnx.vocabulary.trial import Clause, Trial
 
 _CONSTANT = "-constant"
 _TWINS = "Sums have the same bits whether operands are inputs of the model or constants in it."
@@ -130,8 +130,7 @@ def compared(found: Outcome, other: Outcome) -> Outcome:
         if isinstance(mine, TensorType) or isinstance(its, TensorType):
             continue  # which had not conformed
         wrong = differing(mine, its, nan="any")
-        ruling = "D-XLA-5" if found.subject.identifier.startswith("xla.") else "D-CONV-6"
-        clause = Clause(ruling, _TWINS, everywhere(mine.shape))
+        clause = Clause(found.subject.operator.trying.sums, _TWINS, everywhere(mine.shape))
         differences += by_kind(clause, name, wrong, its, mine)
     if not differences:
         return found

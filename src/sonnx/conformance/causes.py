@@ -26,9 +26,9 @@ from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.rounding import FORMATS
-from sonnx.operators.shared.draws import simple_values, whole_values
-from sonnx.operators.shared.special_values import is_infinite, is_nan, is_subnormal
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.draws import simple_values, whole_values
+from sonnx.vocabulary.special_values import is_infinite, is_nan, is_subnormal
+from sonnx.vocabulary.trial import Trial
 
 # An example has a few elements by now, and each of them few simpler ones.
 _TRIES = 100
@@ -101,7 +101,7 @@ def _ordinary(array: Array) -> Array:
 def _is_single(found: Outcome) -> bool:
     """Tell whether a trial has one element of every operand that there must be, and plain attributes."""
     needed = {operand.name for operand in found.subject.operator.contract.inputs if not operand.optional}
-    operands, attributes = form_of(found.trial)
+    operands, attributes = form_of(found.subject.form, found.trial)
     few = all(array.size <= 1 for array in found.trial.inputs.values())
     return few and not attributes and (found.subject.enclose is None or set(operands) <= needed)
 

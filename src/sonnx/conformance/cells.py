@@ -19,7 +19,7 @@ from sonnx.conformance.search import MOST_CRASHES, searched
 from sonnx.conformance.subjects import Subject, subject_named
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 # Every try to make a crash smaller costs a process; one to make a hang smaller waits so many seconds as well,
 # or for so many times what a known answer takes: what comes of it is waited for in full.
@@ -93,7 +93,7 @@ class _Tally:
             self.firsts.setdefault(each, found)
             self.others[each].append(found)
             if len(self.unlike[each]) < _MOST_UNLIKE:
-                self.unlike[each].setdefault(form_of(found.trial), found)
+                self.unlike[each].setdefault(form_of(found.subject.form, found.trial), found)
             self.shown[each] += 1
         self.refuse(found, found.trial.name, 1)
 

@@ -9,22 +9,22 @@ import numpy as np
 from sonnx.conformance.words import text_at
 from sonnx.evaluate.apply import apply
 from sonnx.model.dtype import DType
-from sonnx.model.operator import Operator
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, describe, held_type, numpy_dtype
 from sonnx.numeric.bits import NanRule, differing
 from sonnx.numeric.convert import PART
 from sonnx.numeric.enclosure import Enclosure
-from sonnx.operators.shared.predicates import count
-from sonnx.operators.shared.special_values import is_nan
-from sonnx.operators.shared.trials import Clause
+from sonnx.operators.rules.wording import count
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.special_values import is_nan
+from sonnx.vocabulary.trial import Clause
 
 # How a sum must be taken: with the bits of one of the two modes, or in any order inside the enclosure.
 Sums = Literal["free", "separate", "fused"]
 # What a result was found to be: the specified bits (of a mode of sums), or inside the enclosure.
 Grade = Literal["bits", "separate", "fused", "enclosure"]
 # In what an element differs: not at all in its value, or in that too.
-Kind = Literal["value", "sign of zero", "bits of NaN", "type or shape"]
+DifferenceKind = Literal["value", "sign of zero", "bits of NaN", "type or shape"]
 
 # Clauses about outputs as a whole: a runtime may break one and keep the others.
 _NUMBER = "there are as many outputs as the contract has"
@@ -38,7 +38,7 @@ class Difference:
 
     identifier: str
     clause: str
-    kind: Kind
+    kind: DifferenceKind
     output: str
     place: tuple[int, ...] | None
     expected: str
@@ -156,7 +156,7 @@ def by_kind(clause: Clause, name: str, wrong: Array, expected: Array, found: Arr
             )
 
 
-def _kinds(expected: Array, found: Array) -> tuple[Array, Mapping[Kind, Array]]:
+def _kinds(expected: Array, found: Array) -> tuple[Array, Mapping[DifferenceKind, Array]]:
     """Where elements have the same value but for their bits; and what these may differ in.
 
     Of a complex number both parts must have the same value. Of a bool any byte but 0 is true, and a wrong

@@ -8,32 +8,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from sonnx.conformance.reduction_forms import FORMS, Form, Indices, Place, at
 from sonnx.conformance.runtimes.question import question
 from sonnx.conformance.subjects import Subject
 from sonnx.model.dtype import INTEGERS, DType
-from sonnx.model.rule import RuleError
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.bits import differing
 from sonnx.numeric.convert import PART
 from sonnx.numeric.rounding import FORMATS, number
-from sonnx.operators.shared.draws import simple_values, whole_values
-from sonnx.operators.shared.trials import Trial
-from sonnx.operators.xla.conv_with_general_padding.geometry import SAME, VALID
+from sonnx.vocabulary.draws import simple_values, whole_values
+from sonnx.vocabulary.form import Form, Indices, Place, at
+from sonnx.vocabulary.rule import RuleError
+from sonnx.vocabulary.trial import Trial
 
 _SUFFIX, _REDUCED = "-reduced", ", reduced."
 # Larger arrays are not looked through element by element, nor is anything cut into more pieces.
 _FEW = 64
 _PIECES = 16
-# What the numbers of an attribute are where they do nothing.
-_SIMPLEST = {
-    **dict.fromkeys(("strides", "dilations", "window_strides", "lhs_dilation", "rhs_dilation"), 1),
-    **dict.fromkeys(("pads", "padding"), 0),
-}
+# What a float of an attribute may be instead, the simplest first.
+_FLOATS = (0.0, 1.0, -1.0)
 
 
 def reduced(
@@ -51,7 +48,7 @@ def reduced(
     """
     text = trial.text.removesuffix(_REDUCED).removesuffix(".") + _REDUCED
     named = replace(trial, name=trial.name.removesuffix(_SUFFIX) + _SUFFIX, text=text)
-    work = _Work(subject, FORMS[subject.identifier], departs, tries, named)
+    work = _Work(subject, subject.form, departs, tries, named)
     work.seen.add(digest(trial))
     if place is not None:
         _jump(work, place)
@@ -73,10 +70,10 @@ def digest(trial: Trial) -> bytes:
     return held.digest()
 
 
-def form_of(trial: Trial) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def form_of(form: Form, trial: Trial) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What tells kinds of trials apart: which operands there are, and which attributes do something."""
-    others = (name for name in _SIMPLEST if name in trial.attributes)
-    return tuple(trial.inputs), tuple(n for n in others if trial.attributes[n] != _simplest(trial, n))
+    others = (name for name in form.simplest if name in trial.attributes)
+    return tuple(trial.inputs), tuple(n for n in others if trial.attributes[n] != _simplest(form, trial, n))
 
 
 # --- steps -------------------------------------------------------------------------------------------------
@@ -175,29 +172,34 @@ def _change(work: _Work) -> None:
 
 def _simplify_attributes(work: _Work) -> None:
     """All numbers at once, then each by itself, at once or step by step."""
-    names = [name for name in _SIMPLEST if name in work.trial.attributes]
+    form = work.form
+    names = [name for name in form.simplest if name in work.trial.attributes]
     if names:
-        work.take(_with_attributes(work.trial, {name: _simplest(work.trial, name) for name in names}))
+        work.take(_with_attributes(work.trial, {name: _simplest(form, work.trial, name) for name in names}))
     for name in names:
-        if work.trial.attributes[name] in (SAME, VALID):
+        if isinstance(work.trial.attributes[name], str):
             continue
         for place, value in enumerate(_numbers(work.trial.attributes[name])):
-            simplest = _SIMPLEST[name]
+            simplest = form.simplest[name]
             step = 1 if value < simplest else -1
             for less in dict.fromkeys((simplest, (value + simplest) // 2, value + step)):
                 if value != simplest and work.take(_with_number(work.trial, name, place, less)):
                     break
+    for name, value in work.trial.attributes.items():
+        if isinstance(value, float) and value not in _FLOATS:
+            simpler = (*_FLOATS, *([float(round(value))] if isfinite(value) else ()))
+            any(work.take(_with_attributes(work.trial, {name: less})) for less in simpler)
 
 
 def _with_attributes(trial: Trial, changed: Mapping[str, Any]) -> Trial:
     return replace(trial, attributes={**trial.attributes, **changed})
 
 
-def _simplest(trial: Trial, name: str) -> Any:
+def _simplest(form: Form, trial: Trial, name: str) -> Any:
     value = trial.attributes[name]
-    if value in (SAME, VALID):
-        return VALID
-    return _shaped(value, [_SIMPLEST[name]] * len(_numbers(value)))
+    if isinstance(value, str):
+        return form.plainest.get(name, value)
+    return _shaped(value, [form.simplest[name]] * len(_numbers(value)))
 
 
 def _numbers(value: Any) -> list[int]:

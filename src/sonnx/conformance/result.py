@@ -9,7 +9,7 @@ from sonnx.conformance.judge import Difference, Sums
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 # From the worst to the best.
 Verdict = Literal["crashes", "departs", "unsupported", "conforms"]

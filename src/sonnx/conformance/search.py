@@ -15,9 +15,9 @@ from sonnx.conformance.result import Key
 from sonnx.conformance.runtimes.runtime import needed
 from sonnx.conformance.subjects import Subject
 from sonnx.model.dtype import DType
-from sonnx.operators.shared.draws import Drawn
-from sonnx.operators.shared.trials import Trial
 from sonnx.processes import signals_heard_by
+from sonnx.vocabulary.draws import Drawn
+from sonnx.vocabulary.trial import Trial
 
 _PACKAGE = "hypothesis>=6.100"
 # Trials that may be drawn to make something simple, and asked about a crash: each of these costs a process.

@@ -1,54 +1,40 @@
 """What can be judged: the operators with their trials, and how their results are compared."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
 
 from sonnx.conformance.judge import Specified
 from sonnx.conformance.words import did_you_mean, meant_by
+from sonnx.derive.clauses import clauses
+from sonnx.derive.tracing import makes_nans
+from sonnx.derive.trials import drawn, trials
 from sonnx.model.dtype import IEEE, DType
-from sonnx.model.operator import Operand, Operator
-from sonnx.numeric.arrays import Array
 from sonnx.numeric.bits import NanRule
-from sonnx.numeric.enclosure import Enclosure
-from sonnx.operators import catalogue
-from sonnx.operators.onnx.clip import trials as clip
-from sonnx.operators.onnx.conv import trials as conv
-from sonnx.operators.onnx.conv.accuracy import enclosure as conv_enclosure
-from sonnx.operators.onnx.expand import trials as expand
-from sonnx.operators.onnx.where import trials as where
+from sonnx.operators.catalogue import OPERATORS
 from sonnx.operators.shared.cases import load_cases
-from sonnx.operators.shared.draws import Drawn
-from sonnx.operators.shared.trials import Clauses, Trial, Trials
-from sonnx.operators.xla.broadcast import trials as xla_broadcast
-from sonnx.operators.xla.clamp import trials as xla_clamp
-from sonnx.operators.xla.collapse import trials as xla_collapse
-from sonnx.operators.xla.concatenate import trials as xla_concatenate
-from sonnx.operators.xla.conv import trials as xla_conv
-from sonnx.operators.xla.conv.accuracy import enclosure as xla_conv_enclosure
-from sonnx.operators.xla.conv_with_general_padding import trials as xla_general
-from sonnx.operators.xla.conv_with_general_padding.accuracy import enclosure as xla_general_enclosure
-from sonnx.operators.xla.convert_element_type import trials as xla_convert
+from sonnx.vocabulary.draws import Drawn
+from sonnx.vocabulary.form import ALIGNED, Form
+from sonnx.vocabulary.operator import Operand, Operator
+from sonnx.vocabulary.trial import Clauses, Trial, Trials
+from sonnx.vocabulary.trying import Enclose
 
 # An operator by its identifier, on one type.
 Unit = tuple[str, DType]
-Enclose = Callable[[Mapping[str, Array], Mapping[str, Any]], Mapping[str, Enclosure]]
 
 
 @dataclass(frozen=True)
 class Subject:
     """An operator on trial.
 
-    `nan` is "any" where NaNs are computed, "bits" where they are moved (D-ALL-4); `enclose` is there for
-    operators that sum, and so have modes.
+    `enclose` is there for operators that sum, and so have modes.
     """
 
     operator: Operator
     systematic: Trials
     clauses: Clauses
     drawn: Drawn
-    nan: NanRule
+    form: Form = ALIGNED
     enclose: Enclose | None = None
 
     @property
@@ -63,13 +49,23 @@ class Subject:
 
     @property
     def _typed(self) -> Operand:
-        """The operand whose element type is on trial: Where's condition has one alone."""
-        return self.operator.contract.inputs[-1 if self.identifier == "where" else 0]
+        """The operand whose element type is on trial: a condition has one alone."""
+        inputs = self.operator.contract.inputs
+        return next((each for each in inputs if each.types != (DType.BOOL,)), inputs[0])
+
+    @cached_property
+    def nan(self) -> NanRule:
+        """Whether NaNs are calculated, and so any will do, or moved bit for bit (D-ALL-4)."""
+        case, settled = load_cases(self.identifier)[0], self.operator.contract.inputs
+        types = {name: tensor.type for name, tensor in case.inputs.items()}
+        decided = {each.name for each in settled if each.constant}
+        constants = {name: tuple(case.inputs[name].array().tolist()) for name in types if name in decided}
+        return "any" if makes_nans(self.operator, types, case.attributes, constants) else "bits"
 
     @property
     def asked_otherwise(self) -> bool:
-        """Tell whether a model asks another operator, ONNX's Cast, which is outside the profile."""
-        return self.operator is catalogue.XLA_CONVERT_ELEMENT_TYPE
+        """Tell whether a model asks another operator of ONNX's, which is outside the profile."""
+        return self.operator.trying.asked_as is not None
 
     def trials(self, dtype: DType, seed: int) -> Iterator[Trial]:
         """The cases that were worked out by hand, then all systematic and random ones."""
@@ -99,36 +95,26 @@ class Subject:
         )
 
 
-SUBJECTS = (
-    Subject(catalogue.CLIP, clip.trials, clip.clauses, clip.drawn, "bits"),
-    Subject(catalogue.CONV, conv.trials, conv.clauses, conv.drawn, "any", conv_enclosure),
-    Subject(catalogue.WHERE, where.trials, where.clauses, where.drawn, "bits"),
-    Subject(catalogue.EXPAND, expand.trials, expand.clauses, expand.drawn, "bits"),
-    Subject(
-        catalogue.XLA_BROADCAST, xla_broadcast.trials, xla_broadcast.clauses, xla_broadcast.drawn, "bits"
-    ),
-    Subject(catalogue.XLA_CLAMP, xla_clamp.trials, xla_clamp.clauses, xla_clamp.drawn, "any"),
-    Subject(catalogue.XLA_COLLAPSE, xla_collapse.trials, xla_collapse.clauses, xla_collapse.drawn, "bits"),
-    Subject(
-        catalogue.XLA_CONCATENATE,
-        xla_concatenate.trials,
-        xla_concatenate.clauses,
-        xla_concatenate.drawn,
-        "bits",
-    ),
-    Subject(
-        catalogue.XLA_CONVERT_ELEMENT_TYPE, xla_convert.trials, xla_convert.clauses, xla_convert.drawn, "any"
-    ),
-    Subject(catalogue.XLA_CONV, xla_conv.trials, xla_conv.clauses, xla_conv.drawn, "any", xla_conv_enclosure),
-    Subject(
-        catalogue.XLA_CONV_WITH_GENERAL_PADDING,
-        xla_general.trials,
-        xla_general.clauses,
-        xla_general.drawn,
-        "any",
-        xla_general_enclosure,
-    ),
-)
+def _subject(operator: Operator) -> Subject:
+    """An operator with what it says of trials itself, or what follows from its definition."""
+    said = operator.trying
+    return Subject(
+        operator,
+        said.trials or partial(trials, operator),
+        partial(clauses, operator),
+        said.drawn or partial(drawn, operator),
+        said.form or ALIGNED,
+        said.enclose,
+    )
+
+
+def _is_tried(operator: Operator) -> bool:
+    """Tell whether there are trials: such as are written, or those of operators on elements and of moves."""
+    said = operator.trying
+    return bool(said.trials or said.moves) or all(operand.form for operand in operator.contract.inputs)
+
+
+SUBJECTS = tuple(map(_subject, filter(_is_tried, OPERATORS)))
 
 
 def subject_named(identifier: str) -> Subject:

@@ -17,7 +17,7 @@ from sonnx.conformance.runtimes.question import NEWEST_OPSET, Question, model_by
 from sonnx.conformance.subjects import subject_named, units
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 # Patterns of names, such as `conv/float16/*`, and why.
 Reasons = Mapping[str, str] | str | Path

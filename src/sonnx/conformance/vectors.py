@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from sonnx.conformance.vector_readme import COMPARE, readme
 from sonnx.model.dtype import IEEE, DType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.convert import PART
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 # What a reader of the manifest must know: it grows with every change that old readers do not understand.
 FORMAT = 1
@@ -149,7 +150,7 @@ def _case(
         "constants": [
             _tensor(files, f"constant_{i}", *held) for i, held in enumerate(asked.constants.items())
         ],
-        "attributes": dict(asked.attributes),
+        "attributes": {name: _told(value) for name, value in asked.attributes.items()},
         "outputs": outputs,
     }
     return files, entry if model else {**entry, "no_model": reason}
@@ -165,11 +166,17 @@ def _model(asked: Question, opset: int) -> tuple[str | None, bytes, str]:
         return None, b"", str(error)
 
 
+def _told(value: Any) -> Any:
+    """An attribute as JSON has it, which has no infinity and no NaN: those are texts."""
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
 def _onnx(asked: Question, opset: int) -> Mapping[str, Any] | None:
     """What stands in the ONNX model."""
     if not asked.has_model:
         return None
-    name = "Cast" if asked.outside_profile else asked.definition.name
+    stand_in = asked.definition.trying.asked_as
+    name = stand_in.name if stand_in else asked.definition.name
     return {"operator": name, "opset": opset, "outside_profile": asked.outside_profile}
 
 

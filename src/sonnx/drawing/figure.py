@@ -1,9 +1,13 @@
 """What an operator page needs to know about one of its figures."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sonnx.drawing.svg import document
+
+# An operator by its name, arrays by operand, attributes → arrays by output, as definitions give them.
+Run = Callable[[str, Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -106,11 +106,6 @@ def rect(x: float, y: float, width: float, height: float, look: Look = PLAIN, *,
     return element("rect", place | _paint(look))
 
 
-def circle(x: float, y: float, radius: float, look: Look = PLAIN) -> str:
-    """Draw a circle around its centre."""
-    return element("circle", {"cx": x, "cy": y, "r": radius, **_paint(look)})
-
-
 def line(x1: float, y1: float, x2: float, y2: float, look: Look | None = None) -> str:
     """Draw a straight line."""
     place: dict[str, str | float] = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}

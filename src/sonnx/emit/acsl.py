@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import prod
 
+from sonnx.derive.c_types import same
 from sonnx.emit.layout import Layout, Port
 from sonnx.emit.types import c_type
 
@@ -16,28 +17,47 @@ _REALS = ("float", "double")
 _WHOLE = ("int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t")
 _COMPLEX = {"complex64": "float", "complex128": "double"}
 
-# Each declaration with the words of which one must occur for a project to need it.
+# Operations of IEEE 754 with names of their operands, and comparisons, which are values so that contracts can
+# be functions.
+_OPERATIONS = {
+    "sum": "ab",
+    "difference": "ab",
+    "product": "ab",
+    "quotient": "ab",
+    "fused": "abc",
+    "opposite": "a",
+    "absolute": "a",
+    "root": "a",
+}
+_COMPARISONS = {"less": "ab", "less_equal": "ab", "equal": "ab", "nan": "a"}
+
+
+def _parameters(real: str, names: str) -> str:
+    return ", ".join(f"{real} {name}" for name in names)
+
+
+# Each declaration with the word that must occur for a project to need it.
 _IEEE = {
-    f"{kind}_{real}": text.format(kind=kind, real=real)
+    f"{kind}_{real}": f"{text} {kind}_{real}({_parameters(real, names)});"
     for real in _REALS
-    for kind, text in {
-        "same": "predicate same_{real}({real} a, {real} b);",
-        "sum": "logic {real} sum_{real}({real} a, {real} b);",
-        "product": "logic {real} product_{real}({real} a, {real} b);",
-        "fused": "logic {real} fused_{real}({real} a, {real} b, {real} c);",
-    }.items()
+    for kind, text, names in (
+        ("same", "predicate", "ab"),
+        *((kind, f"logic {real}", names) for kind, names in _OPERATIONS.items()),
+        *((kind, "logic boolean", names) for kind, names in _COMPARISONS.items()),
+    )
 }
 _HALF = {
-    "value_of_half": "logic float value_of_half(uint16_t half);",
+    "value_of_half": "logic float value_of_half(integer half);",
     "nearest_half": "logic uint16_t nearest_half(float value);",
 }
-_FUSED = """\
+# Functions of <math.h> that round once: the operations that they are, and their names in C.
+_LIBRARY = {"fused": "fma", "root": "sqrt", "absolute": "fabs"}
+_DECLARED = """\
 #ifdef __FRAMAC__
-/*@ assigns \\result \\from x, y, z;
-    ensures same_{real}(\\result, fused_{real}(x, y, z)); */
-extern {real} {name}({real} x, {real} y, {real} z);
+/*@ assigns \\result \\from {given};
+    ensures same_{real}(\\result, {kind}_{real}({given})); */
+extern {real} {name}({parameters});
 #endif"""
-_FMA = {"float": "fmaf", "double": "fma"}
 NOTHING = "\\nothing"
 _ANNOTATION = re.compile(r"^[ \t]*(?:/\*@.*?\*/|//@[^\n]*)\n", re.MULTILINE | re.DOTALL)
 
@@ -47,8 +67,8 @@ def declarations(begin: str, texts: Sequence[str]) -> str:
     words = set(re.findall(r"\w+", "\n".join(texts)))
     for name, real in _COMPLEX.items():
         words |= {f"same_{real}"} if f"same_{name}" in words else set()
-    for real in _REALS:
-        words |= {f"same_{real}"} if f"fused_{real}" in words else set()
+    called = [(kind, real) for real in _REALS for kind in _LIBRARY if _function(kind, real) in words]
+    words |= {f"{word}_{real}" for kind, real in called for word in ("same", kind)}
     axioms = [text for name, text in (_IEEE | _HALF).items() if name in words]
     parts = []
     if axioms:
@@ -57,25 +77,35 @@ def declarations(begin: str, texts: Sequence[str]) -> str:
             "/* Operations of IEEE 754 as functions, and what it is to be the same number, bit for bit. */"
         )
         parts.append(f"{comment}\n/*@ axiomatic Ieee {{\n      {inner}\n    }} */")
-    same = [f"predicate same_{name}({name} a, {name} b) = a == b;" for name in _WHOLE]
+    same = [f"predicate same_{name}(integer a, integer b) = a == b;" for name in _WHOLE]
     same += [
         f"predicate same_{name}(struct {begin}_{name} a, struct {begin}_{name} b) =\n"
         f"      same_{real}(a.real, b.real) && same_{real}(a.imaginary, b.imaginary);"
         for name, real in _COMPLEX.items()
     ]
     parts += [f"/*@ {text} */" for text in same if text.split("(")[0].split()[1] in words]
-    parts += [_FUSED.format(real=real, name=_FMA[real]) for real in _REALS if f"fused_{real}" in words]
-    return "\n".join(parts)
+    return "\n".join([*parts, *(_declared(kind, real) for kind, real in called)])
+
+
+def _function(kind: str, real: str) -> str:
+    return _LIBRARY[kind] + ("f" if real == "float" else "")
+
+
+def _declared(kind: str, real: str) -> str:
+    """A function of <math.h> with its contract; nobody proves it."""
+    names = "xyz"[: len(_OPERATIONS[kind])]
+    return _DECLARED.format(
+        given=", ".join(names),
+        real=real,
+        kind=kind,
+        name=_function(kind, real),
+        parameters=_parameters(real, names),
+    )
 
 
 def without_annotations(text: str) -> str:
     """C without its annotations, for functions on arrays that contracts do not speak of."""
     return _ANNOTATION.sub("", text)
-
-
-def same(name: str) -> str:
-    """The predicate that two elements of a C type are one and the same."""
-    return f"same_{name.removeprefix('struct ')}"
 
 
 def equal(name: str, one: str, other: str) -> str:

@@ -1,21 +1,22 @@
 """Fast kernels: the functions that the native engine compiles, called in the order of its plan."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from sonnx.emit.layout import Function, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, word
-from sonnx.emit.plain import Draft, drafted, function, helpers, idle, require_types
+from sonnx.emit.plain import Draft, function, helpers, idle, require_types, text_of, words
 from sonnx.emit.template import fill, own
 from sonnx.emit.types import c_type
 from sonnx.model.graph import Graph, Node
-from sonnx.model.kernel import KernelCall
-from sonnx.model.names import Names
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
 from sonnx.plan.program import Buffer, Definition, Program, Step, lifetimes, program
 from sonnx.plan.slots import Lifetime
 from sonnx.plan.sources import kernel_source
+from sonnx.vocabulary.kernel import KernelCall
 
 # The width of vectors in the emitted C; compilers make of it what the target has. Not that of the machine on
 # which the project is written: the same model gives the same bytes everywhere.
@@ -25,9 +26,9 @@ VECTOR_BYTES = 32
 Fold = Callable[[Program], Mapping[str, Array]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Group:
-    """Steps that execute one node, or one with the Clip after it: `steps` counts them from the first."""
+    """Steps that execute one node, or one with the epilogue after it: `steps` counts them from the first."""
 
     nodes: tuple[tuple[int, Node], ...]
     steps: tuple[Step, ...]
@@ -40,7 +41,7 @@ def lay_out(graph: Graph, accumulate: str, fold: Fold) -> Layout:
     require_types(graph)
     planned = program(graph, accumulate, threads=1, vector_bytes=VECTOR_BYTES)
     begin = prefix(graph.name)
-    groups = list(_groups(graph, planned, accumulate))
+    groups = list(_groups(graph, planned))
     constants = fold(planned)
     weights, loaded = weights_of(
         begin, ((name, _type(planned.buffers[name]), constants[name]) for name in planned.remaining)
@@ -49,8 +50,9 @@ def lay_out(graph: Graph, accumulate: str, fold: Fold) -> Layout:
     outputs = ports("out", [value.name for value in graph.outputs], graph)
     arrays = {port.tensor: f"caller_{port.parameter}" for port in (*outputs, *inputs)}
     arrays |= {weight.tensor: weight.expression for weight in weights}
-    memory = share(_temporaries(graph, planned, groups))
+    memory = share(_temporaries(graph, planned))
     arrays |= memory.names
+    written = {group: text_of(graph, begin, group.draft, arrays) for group in groups if group.draft}
     calls = {step.symbol: step for step in planned.steps if isinstance(step, KernelCall)}
     return Layout(
         begin,
@@ -58,10 +60,16 @@ def lay_out(graph: Graph, accumulate: str, fold: Fold) -> Layout:
         inputs,
         outputs,
         weights,
-        tuple(_function(graph, begin, group, arrays) for group in groups),
+        tuple(
+            function(graph, group.draft, written[group])
+            if group.draft
+            else _function(graph, begin, group, arrays)
+            for group in groups
+        ),
         arrays,
         memory,
-        helpers([group.draft for group in groups if group.draft]),
+        helpers([*written.values()]),
+        words([*written.values()]),
         loaded,
         _folded(graph, groups),
         dict(_files(begin, list(calls.values()))),
@@ -78,7 +86,7 @@ def _type(buffer: Buffer) -> TensorType:
     return TensorType(buffer.dtype, buffer.shape)
 
 
-def _temporaries(graph: Graph, planned: Program, groups: list[_Group]) -> list[Lifetime]:
+def _temporaries(graph: Graph, planned: Program) -> list[Lifetime]:
     """Everything that is neither a constant nor the caller's; sizes in elements of one C type."""
     outside = {*planned.constants, *planned.folded}
     outside |= {value.name for value in (*planned.inputs, *planned.outputs)}
@@ -91,45 +99,26 @@ def _temporaries(graph: Graph, planned: Program, groups: list[_Group]) -> list[L
         buffer = planned.buffers[each.name]
         kind = c_type(_type(buffer), each.name).name
         found.append(Lifetime(each.name, kind, max(buffer.elements, 1), each.first, each.last))
-    step = 0
-    for group in groups:
-        found += group.draft.scratch(step) if group.draft and not group.draft.empty else []
-        step += len(group.steps)
     return found
 
 
-def _groups(graph: Graph, planned: Program, accumulate: str) -> Iterator[_Group]:
-    """The steps node by node: those that prepare come before the one that writes a tensor of the graph."""
-    makers = {name: number for number, node in enumerate(graph.nodes) for name in node.outputs}
-    names = Names({*planned.buffers})
-    written = {name for step in (*planned.once, *planned.steps) for name in step.writes}
-    steps: list[Step] = []
-    for step in planned.steps:
-        steps.append(step)
-        made = [name for name in step.writes if name in makers]
-        if not made:
-            continue
-        number = makers[made[0]]
-        node = graph.nodes[number]
-        if isinstance(step, Definition):
-            yield _Group(((number, node),), tuple(steps), drafted(graph, number, accumulate, names))
-        else:
-            # A Clip whose input no step makes is done by the kernel that would have made it.
-            before = makers.get(node.inputs[0]) if node.inputs[0] not in written else None
-            first = () if before is None else ((before, graph.nodes[before]),)
-            yield _Group((*first, (number, node)), tuple(steps))
-        steps = []
+def _groups(graph: Graph, planned: Program) -> Iterator[_Group]:
+    """The steps node by node, or those of a node with its epilogue."""
+    for numbers, pairs in groupby(zip(planned.nodes, planned.steps, strict=True), itemgetter(0)):
+        steps = tuple(step for _, step in pairs)
+        nodes = tuple((number, graph.nodes[number]) for number in numbers)
+        defined = [step for step in steps if isinstance(step, Definition)]
+        yield _Group(nodes, steps, Draft(*nodes[0], defined[0]) if defined else None)
 
 
 def _function(graph: Graph, begin: str, group: _Group, arrays: Mapping[str, str]) -> Function:
-    if group.draft:
-        return function(graph, begin, group.draft, arrays)
     number, node = group.nodes[0]
     name = f"node_{number}_{word(node.name) or node.operator.lower()}"
     comments = [f"/* {node_comment(graph, index, each)} */" for index, each in group.nodes]
     calls = [_call(begin, step, arrays) for step in group.steps if isinstance(step, KernelCall)]
     body = "\n".join([f"static void {name}(void)", "{", *calls, "}"])
-    made = tuple(group.nodes[-1][1].outputs)
+    written = {name for step in group.steps for name in step.writes}
+    made = tuple(name for _, each in group.nodes for name in each.outputs if name in written)
     return Function(name, group.nodes, made, "\n".join([*comments, body]))
 
 
@@ -147,38 +136,31 @@ def _call(begin: str, step: KernelCall, arrays: Mapping[str, str]) -> str:
     ).rstrip()
 
 
-@dataclass
-class _File:
-    """A C file: one source with the macros of one variant, and the functions of it that are called."""
-
-    source: str
-    macros: tuple[tuple[str, str], ...]
-    calls: list[KernelCall] = field(default_factory=list)
-
-
 def _files(begin: str, calls: list[KernelCall]) -> Iterator[tuple[str, str]]:
     """The files with kernels, and the header that declares their functions, `$about` in their heads."""
-    found: dict[str, _File] = {}
+    # By the name of the file: one source with the macros of one variant, and calls of its functions.
+    found: dict[str, list[KernelCall]] = {}
     for call in calls:
         stem = "_".join([*call.source.removesuffix(".c").split("/")[1:], call.variant.name])
-        found.setdefault(f"{stem}.c", _File(call.source, call.variant.macros)).calls.append(call)
+        found.setdefault(f"{stem}.c", []).append(call)
     declared = [f"{_prototype(begin, call)};" for call in calls]
     guard = f"SONNX_{begin}_KERNELS_H"
     yield (
         "kernels.h",
         fill(own("kernels.h"), {"about": "$about", "guard": guard, "declared": "\n".join(declared)}),
     )
-    for name, file in sorted(found.items()):
-        macros = dict(file.macros)
+    for name, together in sorted(found.items()):
+        first = together[0]
+        macros = dict(first.variant.macros)
         # Two projects in one program must not have functions of one name.
         macros["VARIANT"] = f"{macros['VARIANT']}_{begin}"
-        entries = [_entry(begin, call, macros["VARIANT"]) for call in file.calls]
+        entries = [_entry(begin, call, macros["VARIANT"]) for call in together]
         yield (
             name,
             "\n".join(
                 [
                     "/* $about",
-                    f"   {file.source} of sonnx, for {file.calls[0].variant.name}. */",
+                    f"   {first.source} of sonnx, for {first.variant.name}. */",
                     "/* Vectors are passed to functions that are always inlined: no ABI is concerned. */",
                     '#pragma GCC diagnostic ignored "-Wpsabi"',
                     '#include "checks.h"',
@@ -186,7 +168,7 @@ def _files(begin: str, calls: list[KernelCall]) -> Iterator[tuple[str, str]]:
                     "",
                     *(f"#define {key} {value}" for key, value in macros.items()),
                     "",
-                    kernel_source(file.source).rstrip(),
+                    kernel_source(first).rstrip(),
                     "",
                     *entries,
                 ]
@@ -200,12 +182,6 @@ def _prototype(begin: str, call: KernelCall) -> str:
 
 def _entry(begin: str, call: KernelCall, variant: str) -> str:
     """The function that does all tasks of a call, one after the other."""
-    fields = [f"        .{name} = values[{index}]," for index, (name, _) in enumerate(call.parameters)]
     return fill(
-        own("entry.c"),
-        {
-            "prototype": _prototype(begin, call),
-            "fields": "\n".join(fields),
-            "kernel": f"{call.function}_{variant}",
-        },
+        own("entry.c"), {"prototype": _prototype(begin, call), "kernel": f"{call.function}_{variant}"}
     )

@@ -1,18 +1,24 @@
 """What a graph becomes in C: which tensor is which array, which node is which function."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
+import numpy as np
+
+from sonnx.derive.c_types import C_NAMES, CType
+from sonnx.derive.tracing import makes_nans
 from sonnx.emit.names import shown, word
-from sonnx.emit.types import C_NAMES, CType, c_type, has_nan
+from sonnx.emit.types import c_type, has_nan
 from sonnx.model.graph import Graph, Node
 from sonnx.model.names import Names
-from sonnx.model.order import given_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.literals import format_float
 from sonnx.operators import node_operator
+from sonnx.plan.program import Definition, definitions
 from sonnx.plan.slots import Lifetime, Slots, assign
+from sonnx.vocabulary.operator import operand_names
 
 # A literal takes about twenty characters, and no reader wants more of them than fill a megabyte or two.
 MOST_LITERALS = 65_536
@@ -87,8 +93,10 @@ class Layout:
     functions: tuple[Function, ...]
     arrays: Mapping[str, str]
     memory: Memory
-    # C functions and headers that the functions of nodes need.
+    # C functions of the package and headers that the functions of nodes need.
     helpers: tuple[str, ...] = ()
+    # C functions that several of them call, each after those that it calls.
+    words: Mapping[str, str] = field(default_factory=dict)
     # The constants are too many for literals: they come from a file, through a function of the project.
     loaded: bool = False
     # Nodes on constants alone whose results are constants of the project.
@@ -143,13 +151,17 @@ def ports(side: str, names: Sequence[str], graph: Graph) -> tuple[Port, ...]:
 def calculated(graph: Graph) -> frozenset[str]:
     """Tensors with elements that were calculated, or moved from such."""
     found: set[str] = set()
-    for index in given_order(graph.nodes):
-        node = graph.nodes[index]
-        operator = node_operator(node, graph.dialect)
-        sums = operator is not None and any(attribute.mode for attribute in operator.contract.attributes)
-        if sums or found & set(node.inputs):
-            found |= set(node.outputs)
+    for _, step in definitions(graph, "separate"):
+        if found & set(step.reads) or _calculates(graph, step):
+            found |= set(step.writes)
     return frozenset(found)
+
+
+def _calculates(graph: Graph, step: Definition) -> bool:
+    """Whether a node may make NaNs of its own; of a meaning that is no definition nothing is known."""
+    types = {operand: graph.types[name] for operand, name in step.inputs.items()}
+    defined = step.operator.definition is not None
+    return not defined or makes_nans(step.operator, types, step.attributes, step.constants)
 
 
 def node_comment(graph: Graph, number: int, node: Node) -> str:
@@ -158,16 +170,18 @@ def node_comment(graph: Graph, number: int, node: Node) -> str:
     assert operator is not None  # the graph conforms
     name = f" `{shown(node.name)}`" if node.name else ""
     lines = [f"Node {number}{name}: {operator.name}"]
-    operands = (*zip(operator.contract.inputs, node.inputs, strict=False),)
-    operands += (*zip(operator.contract.outputs, node.outputs, strict=False),)
-    lines += [
-        f"  {operand.name} = `{shown(tensor)}`: {type_text(graph.types[tensor])}"
-        for operand, tensor in operands
-        if tensor
-    ]
-    for attribute in operator.contract.attributes:
+    contract = operator.contract
+    for operands, tensors in ((contract.inputs, node.inputs), (contract.outputs, node.outputs)):
+        lines += [
+            f"  {operand} = `{shown(tensor)}`: {type_text(graph.types[tensor])}"
+            for operand, tensor in zip(operand_names(operands, len(tensors)), tensors, strict=False)
+            if tensor
+        ]
+    for attribute in contract.attributes:
         value = node.attributes.get(attribute.name)
         if isinstance(value, list | tuple | int):
             text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
             lines.append(f"  {attribute.name} = {text}")
+        elif isinstance(value, float):
+            lines.append(f"  {attribute.name} = {format_float(np.float32(value))}, about {value:.7g}")
     return "\n   ".join(lines)

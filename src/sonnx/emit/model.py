@@ -1,10 +1,10 @@
 """model.h and model.c: the entry point, the memory, one function per node."""
 
+from sonnx.derive.c_types import C_NAMES
 from sonnx.emit import acsl
 from sonnx.emit.layout import Layout, Port, type_text
 from sonnx.emit.names import shown
 from sonnx.emit.template import fill, own, shared
-from sonnx.emit.types import C_NAMES
 
 _COMPLEX = {"struct complex64": "float", "struct complex128": "double"}
 
@@ -68,6 +68,7 @@ def source(layout: Layout, about: str) -> str:
     own_headers += ["weights.h"] if layout.weights else []
     code = [
         *(shared(f"{name}.c").rstrip() for name in layout.helpers if not name.startswith("<")),
+        *layout.words.values(),
         _memory(layout),
         _pointers(layout),
         *(function.text for function in layout.functions),

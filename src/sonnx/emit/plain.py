@@ -1,84 +1,43 @@
-"""Plain kernels: one function per node from the template of its operator, on static arrays alone."""
+"""Plain kernels: one function per node, from the definition of its operator, on static arrays alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from math import prod
 
-from sonnx.emit.acsl import same
+from sonnx.derive.plain_c import plain
+from sonnx.derive.plain_terms import NoPlainError
 from sonnx.emit.errors import EmitError
 from sonnx.emit.layout import Function, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, shown, word
-from sonnx.emit.template import fill
 from sonnx.emit.types import c_type
 from sonnx.model.graph import Graph, Node
-from sonnx.model.names import Names
-from sonnx.model.operator import Operator, operand_names
-from sonnx.model.order import given_order
-from sonnx.model.plain import PlainKernel, PlainRequest
-from sonnx.model.tensor_type import TensorType
-from sonnx.operators import node_operator
+from sonnx.plan.program import Definition, definitions
 from sonnx.plan.slots import Lifetime
+from sonnx.vocabulary.plain import PlainRequest, PlainText
 
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """A node with the kernel that executes it; tensors by operand, but for those that only decide a shape."""
+    """A node of the graph by its number, and the step of the plan that executes it by its definition."""
 
     number: int
     node: Node
-    operator: Operator
-    inputs: Mapping[str, str]
-    outputs: Mapping[str, str]
-    kernel: PlainKernel
-    empty: bool
-    # What its scratch arrays are called among tensors.
-    own: Mapping[str, str]
+    step: Definition
 
     @property
     def function(self) -> str:
         """Its function in C."""
-        return f"node_{self.number}_{word(self.node.name) or self.operator.folder}"
+        return f"node_{self.number}_{word(self.node.name) or self.step.operator.folder}"
 
-    def scratch(self, step: int) -> list[Lifetime]:
-        """The memory that it needs for itself."""
-        return [
-            Lifetime(
-                self.own[each.name],
-                c_type(TensorType(each.dtype, (each.elements,)), each.name).name,
-                max(each.elements, 1),
-                step,
-                step,
-            )
-            for each in self.kernel.scratch
-        ]
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The tensors that it reads by operand, without those that only decide a shape."""
+        decide = {operand.name for operand in self.step.operator.contract.inputs if operand.constant}
+        return {operand: name for operand, name in self.step.inputs.items() if operand not in decide}
 
-
-def drafted(graph: Graph, number: int, accumulate: str, names: Names) -> Draft:
-    """Ask an operator for the plain kernel of a node; raises EmitError where it has none.
-
-    `names` are those that tensors have.
-    """
-    node = graph.nodes[number]
-    operator = node_operator(node, graph.dialect)
-    if operator is None or operator.plain is None:
-        raise EmitError(f"{shown(node.operator)} has no C; the operators of ONNX have")
-    named = zip(operand_names(operator.contract.inputs, len(node.inputs)), node.inputs, strict=False)
-    settled = {operand.name for operand in operator.contract.inputs if operand.constant}
-    inputs = {operand: name for operand, name in named if name and operand not in settled}
-    made = zip(operator.contract.outputs, node.outputs, strict=False)
-    outputs = {operand.name: name for operand, name in made if name}
-    modes = {each.name: accumulate for each in operator.contract.attributes if each.mode}
-    request = PlainRequest(
-        {operand: graph.types[name] for operand, name in inputs.items()},
-        {operand: graph.types[name] for operand, name in outputs.items()},
-        {**node.attributes, **modes},
-    )
-    empty = not all(prod(graph.types[name].sizes or ()) for name in outputs.values())
-    kernel = operator.plain(request)
-    own = {each.name: names.fresh(f"{each.name} of node {number}") for each in kernel.scratch}
-    return Draft(number, node, operator, inputs, outputs, kernel, empty, own)
+    def empty(self, graph: Graph) -> bool:
+        """Whether it makes no element."""
+        return not any(prod(graph.types[name].sizes or ()) for name in self.step.writes)
 
 
 def require_types(graph: Graph) -> None:
@@ -90,8 +49,7 @@ def require_types(graph: Graph) -> None:
 def lay_out(graph: Graph, accumulate: str) -> Layout:
     """Lay out a conforming graph without functions; raises EmitError where something has no place in C."""
     require_types(graph)
-    names = Names(set(graph.types))
-    drafts = [drafted(graph, number, accumulate, names) for number in given_order(graph.nodes)]
+    drafts = [Draft(number, graph.nodes[number], step) for number, step in definitions(graph, accumulate)]
     begin, outputs = prefix(graph.name), [value.name for value in graph.outputs]
     read = {name for draft in drafts for name in draft.inputs.values()} | set(outputs)
     weights, loaded = weights_of(
@@ -100,41 +58,52 @@ def lay_out(graph: Graph, accumulate: str) -> Layout:
     arrays = {weight.tensor: weight.expression for weight in weights}
     memory = share(_lifetimes(graph, drafts, arrays))
     arrays |= memory.names
+    written = [text_of(graph, begin, draft, arrays) for draft in drafts]
     return Layout(
         begin,
         graph,
         ports("in", [value.name for value in graph.inputs], graph),
         ports("out", outputs, graph),
         weights,
-        tuple(function(graph, begin, draft, arrays) for draft in drafts),
+        tuple(function(graph, draft, text) for draft, text in zip(drafts, written, strict=True)),
         arrays,
         memory,
-        helpers(drafts),
+        helpers(written),
+        words(written),
         loaded,
     )
 
 
-def helpers(drafts: Sequence[Draft]) -> tuple[str, ...]:
-    """What the functions of nodes need beside themselves."""
-    return tuple(sorted({name for draft in drafts if not draft.empty for name in draft.kernel.helpers}))
+def helpers(written: Sequence[PlainText]) -> tuple[str, ...]:
+    """What functions of nodes need of the package and of C."""
+    return tuple(sorted({name for each in written for name in each.helpers}))
+
+
+def words(written: Sequence[PlainText]) -> dict[str, str]:
+    """The functions that several nodes may call."""
+    return {name: text for each in written for name, text in each.words.items()}
 
 
 def _lifetimes(graph: Graph, drafts: Sequence[Draft], weights: Mapping[str, str]) -> list[Lifetime]:
     """When each tensor is made and needed for the last time; step 0 copies inputs, the last one outputs."""
     first = {value.name: 0 for value in graph.inputs}
     last = dict(first)
-    found: list[Lifetime] = []
     for step, draft in enumerate(drafts, start=1):
-        first |= dict.fromkeys(draft.outputs.values(), step)
-        last |= dict.fromkeys((*draft.inputs.values(), *draft.outputs.values()), step)
-        found += [] if draft.empty else draft.scratch(step)
+        first |= dict.fromkeys(draft.step.writes, step)
+        last |= dict.fromkeys((*draft.inputs.values(), *draft.step.writes), step)
     last |= {value.name: len(drafts) + 1 for value in graph.outputs}
     unused = idle(graph)
-    for name, step in first.items():
-        if name not in weights and name not in unused:
-            elements = max(prod(graph.types[name].sizes or ()), 1)
-            found.append(Lifetime(name, c_type(graph.types[name], name).name, elements, step, last[name]))
-    return found
+    return [
+        Lifetime(
+            name,
+            c_type(graph.types[name], name).name,
+            max(prod(graph.types[name].sizes or ()), 1),
+            step,
+            last[name],
+        )
+        for name, step in first.items()
+        if name not in weights and name not in unused
+    ]
 
 
 def idle(graph: Graph) -> set[str]:
@@ -142,28 +111,31 @@ def idle(graph: Graph) -> set[str]:
     return {name for name, kind in graph.types.items() if 0 in (kind.sizes or ())}
 
 
-@cache
-def _template(source: str) -> str:
-    return files("sonnx.operators").joinpath(*source.split("/")).read_text(encoding="utf-8")
-
-
-def function(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) -> Function:
-    """The C of one node; `arrays` has the C expression of every tensor and scratch array."""
-    comment = f"/* {node_comment(graph, draft.number, draft.node)} */"
-    made = tuple(draft.outputs.values())
-    nodes = ((draft.number, draft.node),)
-    if draft.empty:
+def text_of(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) -> PlainText:
+    """The C of a node; `arrays` has the C expression of every tensor. Raises EmitError where it has none."""
+    step = draft.step
+    if draft.empty(graph):
         body = f"static void {draft.function}(void)\n{{\n    /* It makes no element. */\n}}"
-        return Function(draft.function, nodes, made, f"{comment}\n/*@ assigns \\nothing; */\n{body}")
-    operands = (*draft.inputs.items(), *draft.outputs.items())
-    names: dict[str, str | int] = {operand: arrays[name] for operand, name in operands if name in arrays}
-    names |= {each.name: arrays[draft.own[each.name]] for each in draft.kernel.scratch}
-    kind = c_type(graph.types[made[0]], made[0])
-    names |= {"function": draft.function, "element": kind.spelled(begin), "same": same(kind.name)}
-    # Values may name operands themselves.
-    values = {
-        key: fill(value, names) if isinstance(value, str) else value
-        for key, value in draft.kernel.values.items()
-    }
-    body = fill(_template(draft.kernel.source), names | values, draft.kernel.flags).rstrip()
-    return Function(draft.function, nodes, made, f"{comment}\n{body}")
+        return PlainText(f"/*@ assigns \\nothing; */\n{body}")
+    tensors = {**step.inputs, **step.outputs}
+    request = PlainRequest(
+        draft.function,
+        {operand: graph.types[name] for operand, name in step.inputs.items()},
+        {operand: graph.types[name] for operand, name in step.outputs.items()},
+        step.attributes,
+        step.constants,
+        {operand: arrays[name] for operand, name in tensors.items() if name in arrays},
+        begin,
+    )
+    try:
+        return plain(step.operator, request)
+    except NoPlainError as error:
+        raise EmitError(f"{shown(draft.node.operator)}: {error}") from error
+
+
+def function(graph: Graph, draft: Draft, text: PlainText) -> Function:
+    """The function of a node, under what it takes and makes in the model."""
+    comment = f"/* {node_comment(graph, draft.number, draft.node)} */"
+    return Function(
+        draft.function, ((draft.number, draft.node),), draft.step.writes, f"{comment}\n{text.text}"
+    )

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import prod
 from pathlib import Path
-from typing import Literal
 
 from sonnx.emit import driver, fast, model, plain, weights
 from sonnx.emit.errors import EmitError
@@ -17,13 +16,13 @@ from sonnx.emit.readme import About, readme, sources
 from sonnx.emit.template import fill, own
 from sonnx.emit.vectors import Vector, draw
 from sonnx.model.graph import Graph
-from sonnx.model.inline import flatten
 from sonnx.numeric.arrays import Array
-from sonnx.operators.shared.predicates import MOST_ELEMENTS
+from sonnx.operators.composing import executable
+from sonnx.operators.rules.limits import MOST_ELEMENTS
 from sonnx.report.text import cut, printable
+from sonnx.vocabulary.kernel import KernelStyle
 
-Kernels = Literal["plain", "fast"]
-KERNELS: tuple[Kernels, ...] = ("plain", "fast")
+KERNELS: tuple[KernelStyle, ...] = ("plain", "fast")
 
 
 def project(
@@ -32,7 +31,7 @@ def project(
     *,
     version: str,
     accumulate: str = "separate",
-    kernels: Kernels = "plain",
+    kernels: KernelStyle = "plain",
     fold: fast.Fold | None = None,
     changes: int = 0,
     memory: int | None = None,
@@ -45,7 +44,7 @@ def project(
     """
     if kernels not in KERNELS:
         raise ValueError(f"`kernels` must be one of {', '.join(KERNELS)}, not {kernels!r}")
-    flat = flatten(graph).graph
+    flat = executable(graph).graph
     for name, kind in flat.types.items():
         if prod(kind.sizes or ()) > MOST_ELEMENTS:  # which no conforming graph has
             raise EmitError(f"`{printable(cut(name, 60))}` has more elements than an int32_t can count")

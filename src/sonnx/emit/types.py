@@ -1,70 +1,17 @@
 """Element types in C, and arrays as initialisers that keep every bit."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sonnx.derive.c_types import C_TYPES, CType, hexadecimal
 from sonnx.emit.errors import EmitError
 from sonnx.emit.names import shown
-from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
 
 _WIDTH = 100
-
-
-@dataclass(frozen=True)
-class CType:
-    """How elements are held: `parts` numbers of `width` bytes each, written in C as `name`.
-
-    `infinity` are the bits of the positive infinity of a float type: larger ones, the sign apart, are NaNs.
-    """
-
-    name: str
-    width: int
-    parts: int = 1
-    infinity: int = 0
-    # What ends the literals of its numbers, or how their bits are written.
-    suffix: str = ""
-    # The numbers themselves are C's floats, so they are written as such; float16 has no type in C.
-    computed: bool = False
-
-    def spelled(self, prefix: str) -> str:
-        """The type as a project writes it; its structures begin with the project's prefix."""
-        return self.name.replace("struct ", f"struct {prefix}_")
-
-    @property
-    def bytes(self) -> int:
-        """What one element takes."""
-        return self.width * self.parts
-
-
-_FLOAT16 = 0x7C00
-_BFLOAT16 = 0x7F80
-_FLOAT = 0x7F800000
-_DOUBLE = 0x7FF0000000000000
-
-C_TYPES = {
-    DType.FLOAT16: CType("uint16_t", 2, infinity=_FLOAT16, suffix="bits"),
-    DType.BFLOAT16: CType("uint16_t", 2, infinity=_BFLOAT16, suffix="bits"),
-    DType.FLOAT: CType("float", 4, infinity=_FLOAT, suffix="f", computed=True),
-    DType.DOUBLE: CType("double", 8, infinity=_DOUBLE, computed=True),
-    DType.INT8: CType("int8_t", 1),
-    DType.INT16: CType("int16_t", 2),
-    DType.INT32: CType("int32_t", 4, suffix="L"),
-    DType.INT64: CType("int64_t", 8, suffix="LL"),
-    DType.UINT8: CType("uint8_t", 1),
-    DType.UINT16: CType("uint16_t", 2, suffix="U"),
-    DType.UINT32: CType("uint32_t", 4, suffix="UL"),
-    DType.UINT64: CType("uint64_t", 8, suffix="ULL"),
-    DType.BOOL: CType("uint8_t", 1),
-    DType.COMPLEX64: CType("struct complex64", 4, parts=2, infinity=_FLOAT, suffix="f", computed=True),
-    DType.COMPLEX128: CType("struct complex128", 8, parts=2, infinity=_DOUBLE, computed=True),
-}
-
-C_NAMES = {kind.name: kind for kind in C_TYPES.values()}
 
 
 def c_type(kind: TensorType, tensor: str) -> CType:
@@ -127,6 +74,7 @@ def _numbers(array: Array, kind: CType) -> Iterator[Any]:
 
 
 def _literal(value: Any, kind: CType) -> str:
+    """A number as C writes it, with all of its bits; of a type that C has not, the bits."""
     if kind.computed:
         return _float_literal(value, kind.suffix)
     if kind.suffix == "bits":
@@ -140,7 +88,4 @@ def _float_literal(value: float, suffix: str) -> str:
     """Hexadecimal, so that exactly the value is meant; infinity as IEC 60559 makes it."""
     if value in (float("inf"), float("-inf")):
         return f"({'-' if value < 0 else ''}1.0{suffix} / 0.0{suffix})"
-    digits, exponent = value.hex().split("p")
-    whole, _, fraction = digits.partition(".")
-    fraction = fraction.rstrip("0")
-    return f"{whole}{'.' if fraction else ''}{fraction}p{int(exponent)}{suffix}"
+    return f"{hexadecimal(value)}{suffix}"

@@ -7,8 +7,9 @@ from math import prod
 
 import numpy as np
 
+from sonnx.derive.c_types import CType
 from sonnx.emit.layout import calculated
-from sonnx.emit.types import CType, c_type
+from sonnx.emit.types import c_type
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph, Value
 from sonnx.numeric.arrays import Array, numpy_dtype

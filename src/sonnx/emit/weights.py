@@ -2,10 +2,11 @@
 
 from zlib import crc32
 
+from sonnx.derive.c_types import CType
 from sonnx.emit.layout import Layout, Weight, type_text
 from sonnx.emit.names import shown
 from sonnx.emit.template import fill, own
-from sonnx.emit.types import CType, bit_initialiser, initialiser, little_endian
+from sonnx.emit.types import bit_initialiser, initialiser, little_endian
 
 _PARTS = {"struct complex64": "float", "struct complex128": "double"}
 

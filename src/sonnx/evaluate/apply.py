@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 
 from sonnx.check.calls import check_call
+from sonnx.derive.evaluate import evaluate
 from sonnx.evaluate.memory import require_short
-from sonnx.model.call import Call
 from sonnx.model.dtype import DType
-from sonnx.model.operator import Contract, Operator
-from sonnx.model.rule import RuleError
 from sonnx.numeric.arrays import Array, describe, finish
 from sonnx.numeric.environment import require_ieee
-from sonnx.operators.shared.predicates import MOST_AXES, elements
+from sonnx.operators.rules.limits import MOST_AXES
+from sonnx.operators.rules.lists import elements
+from sonnx.operators.rules.values import as_float
 from sonnx.operators.shared.xla_types import FLOATS
 from sonnx.report.text import findings_text
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Contract, Operator
+from sonnx.vocabulary.rule import RuleError
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ def prepare(
         name: describe(value) for name, value in operands.items() if not (value is None and name in optional)
     }
     # Lists are read once: what the rules have seen is what the definition gets.
-    attributes = {name: _frozen(value) for name, value in attributes.items()}
+    attributes = kept(contract, {name: _frozen(value) for name, value in attributes.items()})
     arrays = {name: array for name, (_, array) in described.items() if array is not None}
     call = Call(
         operator.name,
@@ -54,6 +57,12 @@ def prepare(
         require_ieee()
     types = {name: kind.dtype for name, kind in contract.output_types(call).items()}
     return Prepared(call, arrays, attributes, types)
+
+
+def kept(contract: Contract, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes as a file of ONNX would keep them: a number that is to be a float is the nearest one."""
+    floats = {attribute.name for attribute in contract.attributes if attribute.kind == "float"}
+    return {name: as_float(value) if name in floats else value for name, value in attributes.items()}
 
 
 def _frozen(value: Any) -> Any:
@@ -87,5 +96,5 @@ def apply(
     ready = prepare(operator, operands, attributes)
     require_short(operator, ready.call, ready.arrays)
     with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
-        results = operator.meaning(ready.arrays, ready.attributes)
+        results = evaluate(operator, ready.arrays, ready.attributes)
     return {name: finish(result, ready.output_types[name]) for name, result in results.items()}

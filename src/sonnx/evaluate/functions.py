@@ -1,90 +1,60 @@
 """The operators as functions on arrays: what a person calls."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from sonnx.evaluate.apply import apply, prepare, require
-from sonnx.model.call import ABSENT, Absent, Call
+from sonnx.derive.bound import bound
+from sonnx.evaluate.apply import apply, kept, prepare, require
 from sonnx.model.dtype import DType
-from sonnx.model.operator import Operator, operand_names
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import Array
-from sonnx.operators import BROADCAST, CLIP, CONV, EXPAND, WHERE, operator
-from sonnx.operators.shared.predicates import elements, is_integer
+from sonnx.operators import ONNX_OPERATORS, operator
+from sonnx.operators.rules.lists import elements, is_integer
 from sonnx.report.text import printable
-
-Integers = Sequence[int] | Absent
-
-
-def clip(input: Any, min: Any, max: Any) -> Array:
-    """Limit every element of `input` to the interval from `min` to `max` (operator Clip)."""
-    return apply(CLIP, {"input": input, "min": min, "max": max}, {})["output"]
+from sonnx.vocabulary.call import ABSENT, Call
+from sonnx.vocabulary.operator import Operand, Operator, operand_names
+from sonnx.vocabulary.signatures import Arguments, Calling, function_of
 
 
-def conv(
-    X: Any,
-    W: Any,
-    B: Any = None,
-    *,
-    strides: Integers = ABSENT,
-    pads: Integers = ABSENT,
-    dilations: Integers = ABSENT,
-    group: int | Absent = ABSENT,
-    kernel_shape: Integers = ABSENT,
-    auto_pad: str = "NOTSET",
-    accumulate: Literal["separate", "fused"] = "separate",
-) -> Array:
-    """Convolve the image `X` with the kernel `W`, starting from the bias `B` (operator Conv).
+def _function(found: Operator) -> Callable[..., Any]:
+    """An operator on arrays, with operands and attributes as its contract has them."""
 
-    Every attribute must be written; one that is not is a finding of general.R1. Two may be left out of
-    a call: `auto_pad`, which has one value only, and `accumulate`, which is no attribute of a model.
-    """
-    attributes = {
-        "strides": strides,
-        "pads": pads,
-        "dilations": dilations,
-        "group": group,
-        "kernel_shape": kernel_shape,
-        "auto_pad": auto_pad,
-        "accumulate": accumulate,
-    }
-    return apply(CONV, {"X": X, "W": W, "B": B}, attributes)["Y"]
+    def run(given: Arguments) -> Any:
+        named = {name: _taken(found, name, value) for name, value in given.operands.items()}
+        return _results(found, apply(found, named, given.attributes))
+
+    various = _is_variadic(found.contract.outputs)
+    calling = Calling(operand=Any, result=tuple[Array, ...] if various else Array, absent=ABSENT)
+    made = function_of(found.folder, "sonnx", found.contract, calling, run)
+    if not found.contract.uses_arithmetic:
+        made.__doc__ = f"{made.__doc__} A result may be read-only and share the memory of an operand."
+    return made
 
 
-def where(condition: Any, X: Any, Y: Any) -> Array:
-    """Take each element from `X` where `condition` is true, else from `Y` (operator Where)."""
-    return apply(WHERE, {"condition": condition, "X": X, "Y": Y}, {})["output"]
+def _results(found: Operator, results: Mapping[str, Any]) -> Any:
+    """What a function gives: one result, or a tuple of them where their number depends on the call."""
+    values = tuple(results.values())
+    return values if _is_variadic(found.contract.outputs) or len(values) > 1 else values[0]
 
 
-def broadcast(*tensors: Any) -> tuple[Array, ...]:
-    """Give all tensors one shape (functionality Broadcast).
-
-    The results are read-only and share the memory of tensors that are in the machine's own form.
-    """
-    named = {f"X{m}": tensor for m, tensor in enumerate(tensors)}
-    return tuple(apply(BROADCAST, named, {}).values())
-
-
-def expand(input: Any, shape: Any) -> Array:
-    """Broadcast `input` with `shape`, a list of sizes or an int64 vector (operator Expand).
-
-    The result is read-only and shares the memory of `input` where that is in the machine's own form.
-    """
-    return apply(EXPAND, {"input": input, "shape": _vector(shape)}, {})["output"]
+def _taken(found: Operator, name: str, value: Any) -> Any:
+    """An operand as it is given; where its elements decide a shape, a list of integers will do."""
+    constants = {operand.name for operand in found.contract.inputs if operand.constant}
+    return _vector(value) if name in constants else value
 
 
 def error_bound(name: str, *operands: Any, order: str = "specified", **attributes: Any) -> Any:
     """Bound the distance of an operator's IEEE result from the exact real one, element by element.
 
-    Takes the operator's name and then its arguments as the operator's own function does; Concatenate takes
-    its operands by position, and Call its computation as `computation`. `order` is "specified"; or "any",
+    Takes the operator's name and then its arguments as the operator's own function does, any number of
+    operands by position, and a computation to be called as `computation`. `order` is "specified"; or "any",
     for a bound that holds for every order of summation; or "flushing", for one that also holds where
     subnormal numbers become zeros in convolutions, as on XLA (operands must not be subnormal then). The bound
-    is an array of doubles, a tuple of them for Broadcast: 0 where values are only moved, +inf where the
-    result may be no finite number. Conv's `accumulate` defaults to "separate" and `auto_pad` to "NOTSET", as
-    in `conv`.
+    is an array of doubles, a tuple of them where the operator gives one: 0 where values are only moved, +inf
+    where the result may be no finite number. What the operator's function lets a caller leave out may be left
+    out here.
     """
     if not isinstance(order, str) or order not in ("specified", "any", "flushing"):
         raise ValueError('error_bound: write order="specified", order="any" or order="flushing"')
@@ -92,8 +62,7 @@ def error_bound(name: str, *operands: Any, order: str = "specified", **attribute
     named = _named(found, operands, attributes)
     extra = {key: attributes[key] for key in attributes if key not in named}
     ready = prepare(found, named, _defaults(found) | extra)
-    bounds = tuple(found.error_bound(ready.arrays, ready.attributes, order).values())
-    return bounds if found is BROADCAST else bounds[0]
+    return _results(found, bound(found, ready.arrays, ready.attributes, order))
 
 
 def _named(found: Operator, operands: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,22 +72,21 @@ def _named(found: Operator, operands: Sequence[Any], keywords: Mapping[str, Any]
     attributes = [attribute.name for attribute in found.contract.attributes]
     surplus = sorted(set(keywords) - {*names[len(operands) :], *attributes})
     if surplus or len(operands) > len(names):
-        operands_named = ["its tensors by position"] if _is_variadic(found) else names
+        operands_named = ["its tensors by position"] if _is_variadic(found.contract.inputs) else names
         takes = ", ".join([*operands_named, *attributes])
         given = ", ".join(surplus) or f"{len(operands)} operands"
         raise TypeError(f"error_bound: {found.name} takes {takes}, not {printable(given)}")
     named = dict.fromkeys(names) | dict(zip(names, operands, strict=False))
     named |= {key: value for key, value in keywords.items() if key in names}
-    constants = {operand.name for operand in found.contract.inputs if operand.constant}
-    return {key: _vector(value) if key in constants else value for key, value in named.items()}
+    return {key: _taken(found, key, value) for key, value in named.items()}
 
 
 def output_types(name: str, /, **arguments: Any) -> Mapping[str, TensorType]:
     """Find the types of an operator's outputs from types and attributes alone; no data is needed.
 
-    Operands are given by name (X0, X1, ... for Broadcast), as TensorType or as text such as
-    "float[1,3,8,8]" or "f32[3]"; Expand's `shape` is a list of sizes. Raises RuleError where a rule is
-    broken.
+    Operands are given by name (X0, X1, ... where there may be any number of them), as TensorType or as text
+    such as "float[1,3,8,8]" or "f32[3]"; one that decides a shape is a list of integers. Raises RuleError
+    where a rule is broken.
     """
     found = operator(name)
     constant = {operand.name for operand in found.contract.inputs if operand.constant}
@@ -138,7 +106,7 @@ def output_types(name: str, /, **arguments: Any) -> Mapping[str, TensorType]:
             inputs[key] = tensor_type(value)
         else:
             attributes[key] = value
-    call = Call(found.name, inputs, attributes, constants=constants)
+    call = Call(found.name, inputs, kept(found.contract, attributes), constants=constants)
     require(found, call)
     return found.contract.output_types(call)
 
@@ -148,8 +116,8 @@ def _defaults(found: Operator) -> dict[str, str]:
     return {a.name: a.default for a in found.contract.attributes if a.default is not None}
 
 
-def _is_variadic(found: Operator) -> bool:
-    return any(operand.variadic for operand in found.contract.inputs)
+def _is_variadic(operands: Sequence[Operand]) -> bool:
+    return any(operand.variadic for operand in operands)
 
 
 def _vector(shape: Any) -> Any:
@@ -168,3 +136,7 @@ def _vector(shape: Any) -> Any:
 
 def _is_bool(value: object) -> bool:
     return isinstance(value, (bool, np.bool_))
+
+
+# By name: what `sonnx` offers for the operators of ONNX.
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {found.folder: _function(found) for found in ONNX_OPERATORS}

@@ -10,17 +10,19 @@ from math import prod
 from typing import Literal
 
 from sonnx.check.inference import node_call
-from sonnx.model.call import Call
+from sonnx.derive.lengths import lengths as lengths_made
+from sonnx.derive.working import working_types
 from sonnx.model.dtype import IEEE, DType
 from sonnx.model.graph import Graph, Node
 from sonnx.model.inline import Flat
-from sonnx.model.lengths import Lengths
-from sonnx.model.operator import Operator, operand_names
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
+from sonnx.numeric.lengths import Lengths
 from sonnx.numeric.measure import lengths_of
 from sonnx.operators import node_operator
 from sonnx.report.text import location_text, printable
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Operator, operand_names
 
 Domain = Literal["ieee", "real"]
 
@@ -129,7 +131,7 @@ def _longest(
                 for label, name in zip(labels, node.inputs, strict=False)
                 if name in lengths
             }
-            call = node_call(operator, node, graph.types, {})
+            call = node_call(operator, node, graph.types, graph.data)
             found = _bounded(operator, call, given, location_text(flat.locations[index]))
             lengths |= dict.fromkeys(real, found)
     return {name: found.longest for name, found in lengths.items()}
@@ -147,7 +149,7 @@ def _measured(arrays: Mapping[str, Array]) -> dict[str, Lengths]:
 
 
 def _bounded(operator: Operator, call: Call, given: Mapping[str, Lengths], place: str) -> Lengths:
-    found = operator.contract.lengths(call, given)
+    found = lengths_made(operator, call, given)
     if found.longest > MOST_BITS:
         raise TooLongError(
             printable(
@@ -164,11 +166,9 @@ def _working_bytes(graph: Graph, node: Node, domain: Domain, bits: Mapping[str, 
     names = {name for name in (*node.inputs, *node.outputs) if name}
     kinds = [graph.types[name] for name in names]
     operator = node_operator(node, graph.dialect)
-    working = (
-        ()
-        if operator is None
-        else operator.contract.working_types(node_call(operator, node, graph.types, {}))
-    )
+    working: Sequence[TensorType] = ()
+    if operator is not None:
+        working = working_types(operator, node_call(operator, node, graph.types, graph.data))
     # Copies with a common denominator are as long as what is made of them.
     longest = max((bits.get(name, 0) for name in names), default=0)
     if not working:

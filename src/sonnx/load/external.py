@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sonnx.load.files import open_plain
 from sonnx.load.limits import Budget
-from sonnx.load.text import quoted
+from sonnx.load.strings import quoted
 
 
 class ExternalError(ValueError):

@@ -8,8 +8,8 @@ from typing import Any
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, defs
 
 from sonnx.load.limits import Budget
+from sonnx.load.strings import notes_of, text_of
 from sonnx.load.tensors import constant_of
-from sonnx.load.text import notes_of, text_of
 from sonnx.load.types import value_of
 from sonnx.model.graph import Function, Node, Opaque, Reference
 

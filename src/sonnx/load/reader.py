@@ -11,8 +11,8 @@ from onnx import IR_VERSION, GraphProto, ModelProto, NodeProto
 from sonnx.load.files import open_plain
 from sonnx.load.limits import GIB, Budget, Limits, LoadError
 from sonnx.load.nodes import NodeReader, opsets_of
+from sonnx.load.strings import pairs_of, path_text, text_of
 from sonnx.load.tensors import constant_of, sparse_of
-from sonnx.load.text import pairs_of, path_text, text_of
 from sonnx.load.types import value_of
 from sonnx.load.wire import has_more_fields, table_of
 from sonnx.model.graph import Graph, Provenance

@@ -9,7 +9,7 @@ from onnx import SparseTensorProto, TensorProto
 
 from sonnx.load.external import ExternalError, read_external
 from sonnx.load.limits import MOST_AXES, Budget
-from sonnx.load.text import notes_of, quoted, text_of, write_notes
+from sonnx.load.strings import notes_of, quoted, text_of, write_notes
 from sonnx.load.types import TO_ONNX, element_type
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant

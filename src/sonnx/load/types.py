@@ -7,7 +7,7 @@ from typing import Any
 from onnx import TensorProto, TypeProto, ValueInfoProto
 
 from sonnx.load.limits import MOST_AXES
-from sonnx.load.text import notes_of, quoted, text_of
+from sonnx.load.strings import notes_of, quoted, text_of
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.graph import Value
 from sonnx.model.tensor_type import Size, TensorType

@@ -7,8 +7,8 @@ from typing import Any
 from google.protobuf.message import EncodeError
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, helper
 
+from sonnx.load.strings import quoted, write_notes
 from sonnx.load.tensors import write_tensor
-from sonnx.load.text import quoted, write_notes
 from sonnx.load.types import number_of, write_type
 from sonnx.load.whole_file import whole_file
 from sonnx.model.graph import Constant, Function, Graph, Node, Notes, Opaque, Reference, Value

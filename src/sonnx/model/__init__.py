@@ -1,1 +1,1 @@
-"""Small frozen values that every other part speaks of: types, calls, rules, findings, operators."""
+"""Small frozen values that describe models: element types, tensors, nodes, graphs, places in them."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from sonnx.model.location import Kind, Location
+from sonnx.model.location import Location, PlaceKind
 from sonnx.model.tensor_type import Dialect, TensorType
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -204,7 +204,7 @@ class Scope:
     nodes: tuple[Node, ...]
     opsets: tuple[tuple[str, int], ...]
 
-    def at(self, kind: Kind, name: str = "") -> Location:
+    def at(self, kind: PlaceKind, name: str = "") -> Location:
         """Locate a part of the scope."""
         return _inside(self.location, kind, name)
 
@@ -214,7 +214,9 @@ class Scope:
         return node.origin or _inside(self.location, "node", node.name, index, node.operator)
 
 
-def _inside(outer: Location, kind: Kind, name: str, index: int | None = None, operator: str = "") -> Location:
+def _inside(
+    outer: Location, kind: PlaceKind, name: str, index: int | None = None, operator: str = ""
+) -> Location:
     inside = None if outer.kind == "model" else outer
     return Location(kind, name, index, operator, outer.file, inside)
 

@@ -1,6 +1,6 @@
 """Functions replaced by their bodies: executing a function is executing its body (D-GRAPH-3)."""
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,8 @@ DEEPEST_CALL = 64
 # Names are copied with every call too, so there may be only so many of them and only so long ones.
 _NAMES_A_NODE = 20
 _LONGEST_NAME = 100
+# Where a graph keeps what it is without calls, beside what it has found out of itself.
+_FLAT = "flat"
 
 Key = tuple[str, str, str]
 
@@ -121,6 +123,12 @@ class _Flattening:
             here = Location("node", inner.name, index, inner.operator, location.file, location)
             self.add(_renamed(inner, names, given), here, prefix)
 
+    def replace(self, node: Node, location: Location, function: Function) -> None:
+        """Take over the body of a function in place of a node."""
+        self.functions = {node.function: function}
+        self.add(node, location, "")
+        self.functions = {}
+
     def _names(self, function: Function, node: Node, location: Location, prefix: str) -> dict[str, str]:
         """What the body's names become: the caller's for inputs and outputs, fresh ones for the rest."""
         names = dict.fromkeys(function.inputs, "") | dict(zip(function.inputs, node.inputs, strict=False))
@@ -169,15 +177,54 @@ def _renamed(node: Node, names: Mapping[str, str], given: Mapping[str, Any]) -> 
     )
 
 
+# A node and the types of all tensors → the function whose body stands for it, if there is one.
+BodyOf = Callable[[Node, Mapping[str, TensorType]], Function | None]
+
+
+def composed(flat: Flat, body_of: BodyOf) -> Flat:
+    """Replace the nodes of a graph without functions that have a body, bodies in bodies included."""
+    graph = flat.graph
+    if not any(body_of(node, graph.types) for node in graph.nodes):
+        return flat
+    taken = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)}
+    taken |= {name for name, _, _ in graph.declarations()}
+    state = _Flattening({}, Names(taken))
+    for node, location in zip(graph.nodes, flat.locations, strict=True):
+        function = body_of(node, graph.types)
+        if function is None:
+            state.add(node, location, "")
+        else:
+            state.replace(node, location, function)
+    made = replace(
+        graph,
+        nodes=tuple(state.nodes),
+        values=(*graph.values, *state.values),
+        constants=(*graph.constants, *state.constants),
+    )
+    return composed(
+        Flat(made, tuple(state.locations), {**flat.tensors, **state.tensors}, flat.claims), body_of
+    )
+
+
 def flatten(graph: Graph) -> Flat:
     """Replace every call of a function by its body, functions in functions included.
 
-    The graph must have no recursion, and `inlined_size` nodes must be acceptable.
+    The graph must have no recursion, and `inlined_size` nodes must be acceptable. It is done once: the
+    answer is kept with the graph, for the check, the engines and all that follows.
     """
-    scope = graph.scope
-    if not graph.functions:
+    if not graph.functions:  # nothing to keep: the answer would hold the graph that holds it
+        scope = graph.scope
         places = tuple(scope.node_location(index) for index in range(len(graph.nodes)))
         return Flat(graph, places, {})
+    kept: dict[str, Any] = vars(graph)
+    if _FLAT not in kept:
+        kept[_FLAT] = _flattened(graph)
+    flat: Flat = kept[_FLAT]
+    return flat
+
+
+def _flattened(graph: Graph) -> Flat:
+    scope = graph.scope
     taken = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)}
     taken |= {name for name, _, _ in graph.declarations()}
     state = _Flattening(_defined(graph), Names(taken))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["model", "node", "input", "output", "initializer", "tensor", "function"]
+PlaceKind = Literal["model", "node", "input", "output", "initializer", "tensor", "function"]
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Location:
     `file` is the model's file as the user named it; `index` counts nodes from 0, as the file lists them.
     """
 
-    kind: Kind
+    kind: PlaceKind
     name: str = ""
     index: int | None = None
     operator: str = ""

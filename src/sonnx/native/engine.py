@@ -9,7 +9,7 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.native.memory import Results, aligned, offsets
-from sonnx.native.tape import Kernels, Tape, kernels
+from sonnx.native.tape import CompiledKernels, Tape, kernels
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.plan.program import Buffer, Program
 from sonnx.plan.slots import assign
@@ -90,7 +90,7 @@ def _plain(array: Array) -> Array:
     return np.require(array, array.dtype.newbyteorder("="), ["C_CONTIGUOUS", "ALIGNED"])
 
 
-def _constants(program: Program, found: Kernels) -> dict[str, Array]:
+def _constants(program: Program, found: CompiledKernels) -> dict[str, Array]:
     """The constants that steps need: those of the model, and what follows from them alone."""
     arrays = {name: _plain(array) for name, array in program.constants.items()}
     fresh = {

@@ -9,13 +9,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from sonnx.model.kernel import KernelCall, Variant
+from sonnx.derive.evaluate import evaluate
 from sonnx.native.cache import compile_all
 from sonnx.native.memory import address, aligned
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.environment import NotIeeeError, require_ieee
 from sonnx.plan.program import Definition, Program, Step
 from sonnx.plan.sources import kernel_source
+from sonnx.vocabulary.kernel import KernelCall, Variant
 
 _LINE = 64  # bytes of `struct progress`
 
@@ -32,7 +33,7 @@ class _Call(ctypes.Structure):
 
 
 @dataclass(frozen=True)
-class Kernels:
+class CompiledKernels:
     """The compiled functions of a program by symbol, and the function that executes calls of them."""
 
     functions: Mapping[str, int]
@@ -43,7 +44,7 @@ def _runtime() -> str:
     return Path(__file__).with_name("runtime.c").read_text(encoding="utf-8")
 
 
-def kernels(program: Program) -> Kernels:
+def kernels(program: Program) -> CompiledKernels:
     """Compile what a program calls, unless it is at hand; raises CompilerError."""
     calls = {step.symbol: step for step in (*program.once, *program.steps) if isinstance(step, KernelCall)}
     # One library may have several of the functions.
@@ -51,7 +52,7 @@ def kernels(program: Program) -> Kernels:
     for symbol, call in calls.items():
         together.setdefault((call.source, call.variant), []).append(symbol)
     sources = [
-        (kernel_source(call.source), call.variant.macros, together[call.source, call.variant])
+        (kernel_source(call), call.variant.macros, together[call.source, call.variant])
         for call in calls.values()
     ]
     runtime, *libraries = compile_all([(_runtime(), (), ("sonnx_execute",)), *sources])
@@ -62,13 +63,13 @@ def kernels(program: Program) -> Kernels:
     execute = runtime.sonnx_execute
     execute.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
     execute.restype = ctypes.c_int
-    return Kernels(functions, execute)
+    return CompiledKernels(functions, execute)
 
 
 class Tape:
     """Steps on buffers of which some have their place for good and others are given for each run."""
 
-    def __init__(self, steps: Sequence[Step], kernels: Kernels, placed: Mapping[str, Array]) -> None:
+    def __init__(self, steps: Sequence[Step], kernels: CompiledKernels, placed: Mapping[str, Array]) -> None:
         """Write down all addresses that are known already."""
         self._kernels = kernels
         self._placed = placed
@@ -134,9 +135,8 @@ class Tape:
             require_ieee()
         arrays = ChainMap(text, cast(dict[str, Array], given), cast(dict[str, Array], self._placed))
         with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
-            results = step.operator.meaning(
-                {operand: arrays[name] for operand, name in step.inputs.items()}, step.attributes
-            )
+            operands = {operand: arrays[name] for operand, name in step.inputs.items()}
+            results = evaluate(step.operator, operands, step.attributes)
         for operand, name in step.outputs.items():
             if name in arrays:
                 arrays[name][...] = results[operand]

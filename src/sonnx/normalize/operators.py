@@ -1,27 +1,30 @@
 """Node by node, in order: what ONNX leaves to defaults is written, and types are inferred."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from sonnx.check.inference import closed, node_call
-from sonnx.model.call import Call
+from sonnx.check.inference import closed, demanded, node_call
 from sonnx.model.graph import Constant, Graph, Node, Value
-from sonnx.model.location import Kind, Location
+from sonnx.model.location import Location, PlaceKind
 from sonnx.model.names import Names
-from sonnx.model.operator import Amendment, ExpandOperand, FillOperand, Operator, WriteAttribute
 from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.changes import Change
 from sonnx.normalize.types import Symbols
 from sonnx.numeric.arrays import held_type
-from sonnx.operators import EXPAND, node_operator
+from sonnx.operators import node_operator
+from sonnx.operators import operator as operator_named
 from sonnx.operators.graph.content import shown_type
 from sonnx.operators.graph.structure import shown_name
-from sonnx.operators.shared.predicates import written
+from sonnx.operators.rules.amending import amendments
+from sonnx.operators.rules.wording import written
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import ExpandOperand, FillOperand, Operator, WriteAttribute, operand_names
 
 _OPEN = TensorType(None, None)
+# The operator that does in a graph what broadcasting does inside others (D-ALL-5).
+_EXPAND = "Expand"
 
 
 # Names may be as long as a file, and new ones are made of them.
@@ -72,7 +75,7 @@ class _Work:
 
 
 def amend_and_infer(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Write what operators leave to defaults, put Expand where Where broadcasts, infer and write types."""
+    """Write what operators leave to defaults, put Expand where operators broadcast, infer and write types."""
     symbols = Symbols.of(graph)
     done = _gone_through(graph, symbols)
     if symbols.contradicted:
@@ -109,7 +112,7 @@ def _finished(work: _Work) -> Graph:
     )
 
 
-def _typed(work: _Work, value: Value, kind: Kind) -> Value:
+def _typed(work: _Work, value: Value, kind: PlaceKind) -> Value:
     """What is written stays, right or wrong, unless it only leaves something open."""
     known = work.types.get(value.name)
     if closed(value.type) or known is None or not closed(known):
@@ -129,8 +132,7 @@ def _in_place(refined: TensorType, said: TensorType | None) -> str:
 
 
 def _amend(work: _Work, operator: Operator, node: Node, location: Location) -> Node:
-    amendments: Sequence[Amendment] = operator.amend(work.call(operator, node))
-    for amendment in amendments:
+    for amendment in amendments(operator, work.call(operator, node)):
         match amendment:
             case WriteAttribute():
                 node = _write(work, node, amendment, location)
@@ -160,13 +162,18 @@ def _fill(work: _Work, operator: Operator, node: Node, amendment: FillOperand, l
 def _expand(
     work: _Work, operator: Operator, node: Node, amendment: ExpandOperand, location: Location
 ) -> Node:
-    names = [operand.name for operand in operator.contract.inputs]
-    source = node.inputs[names.index(amendment.name)]
+    source = node.inputs[_names(operator, node).index(amendment.name)]
     shape = work.add_constant(f"{source[:_LONGEST_PART]}_shape", np.array(amendment.shape, np.int64))
     target = work.names.fresh(f"{source[:_LONGEST_PART]}_expanded")
     label = work.node_names.fresh(f"{_label(node)}/expand_{amendment.name}")
     work.nodes.append(
-        Node("Expand", (source, shape), (target,), name=label, version=EXPAND.contract.versions[-1])
+        Node(
+            _EXPAND,
+            (source, shape),
+            (target,),
+            name=label,
+            version=operator_named(_EXPAND).contract.versions[-1],
+        )
     )
     work.types[target] = replace(work.types[source], shape=amendment.shape, denotation=None)
     what = f"put an Expand of `{amendment.name}` to {written(amendment.shape)} before it"
@@ -179,8 +186,12 @@ def _label(node: Node) -> str:
     return label[:_LONGEST_PART]
 
 
+def _names(operator: Operator, node: Node) -> list[str]:
+    return operand_names(operator.contract.inputs, len(node.inputs))
+
+
 def _with_input(operator: Operator, node: Node, name: str, tensor: str) -> Node:
-    place = [operand.name for operand in operator.contract.inputs].index(name)
+    place = _names(operator, node).index(name)
     inputs = [*node.inputs, *[""] * (place + 1 - len(node.inputs))]
     inputs[place] = tensor
     return replace(node, inputs=tuple(inputs))
@@ -192,8 +203,7 @@ def _infer(work: _Work, operator: Operator, node: Node, location: Location) -> N
     Other rules that the node breaks do not matter here: the check of the result names them.
     """
     call = replace(work.call(operator, node), outputs={})
-    demanded = {operand.name for operand in operator.contract.inputs if not operand.optional}
-    if not demanded <= call.inputs.keys() or not all(map(closed, call.inputs.values())):
+    if not demanded(operator) <= call.inputs.keys() or not all(map(closed, call.inputs.values())):
         return
     inferred = operator.contract.output_types(call)
     for operand, name in zip(operator.contract.outputs, node.outputs, strict=False):

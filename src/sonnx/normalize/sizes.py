@@ -8,7 +8,7 @@ from sonnx.model.graph import Graph, Value
 from sonnx.model.tensor_type import Size, TensorType
 from sonnx.normalize.changes import Change
 from sonnx.operators.graph.structure import no_axes
-from sonnx.operators.shared.predicates import LONGEST_TEXT, written
+from sonnx.operators.rules.wording import LONGEST_TEXT, written
 
 _MOST_SHOWN = 20
 _ONE_AXIS = re.compile(r"(?P<tensor>.*)\[(?P<axis>[^\[\]]*)\]", re.DOTALL)

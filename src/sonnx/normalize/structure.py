@@ -27,16 +27,18 @@ _LONGEST_PART = 100
 
 
 def inline_functions(graph: Graph) -> Changed:
-    """Replace calls of functions by their bodies."""
-    if not graph.functions:
-        return graph, []
+    """Replace calls of functions by their bodies; every node is told where the file has it."""
     flat = flatten(graph)
+    placed = [
+        replace(node, origin=location)
+        for node, location in zip(flat.graph.nodes, flat.locations, strict=True)
+    ]
+    if not graph.functions:
+        return replace(graph, nodes=tuple(placed)), []
     names = Names({location.name for location in flat.locations if location.inside is None})
     nodes = tuple(
-        node
-        if location.inside is None
-        else replace(node, name=names.fresh(_node_name(location)), origin=location)
-        for node, location in zip(flat.graph.nodes, flat.locations, strict=True)
+        node if location.inside is None else replace(node, name=names.fresh(_node_name(location)))
+        for node, location in zip(placed, flat.locations, strict=True)
     )
     functions, scope = {function.key for function in graph.functions}, graph.scope
     changes = [
@@ -154,6 +156,17 @@ def remove_unused(graph: Graph) -> Changed:
     )
 
 
+def without_formal_inputs(graph: Graph) -> Graph:
+    """The model without those inputs that initializers give a value: nobody need give them one."""
+    constants = {constant.name for constant in graph.constants}
+    inputs = tuple(value for value in graph.inputs if value.name not in constants)
+    # An initializer's own type has no place for the names of axes.
+    denoted = (
+        value for value in graph.inputs if value.name in constants and value.type.denotation is not None
+    )
+    return replace(graph, inputs=inputs, values=(*graph.values, *denoted))
+
+
 def drop_formal_inputs(graph: Graph) -> Changed:
     """Take initializers out of the inputs, in files so old that their format demanded to list them there.
 
@@ -169,10 +182,7 @@ def drop_formal_inputs(graph: Graph) -> Changed:
         f"version {graph.ir_version} of ONNX's format demanded to list them there",
         "graph.D10",
     )
-    inputs = tuple(value for value in graph.inputs if value.name not in constants)
-    # An initializer's own type has no place for the names of axes.
-    denoted = tuple(value for value in formal if value.type.denotation is not None)
-    return replace(graph, inputs=inputs, values=(*graph.values, *denoted)), [change]
+    return without_formal_inputs(graph), [change]
 
 
 def free_initializers(graph: Graph) -> Changed:

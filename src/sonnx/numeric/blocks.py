@@ -1,6 +1,7 @@
 """Elementwise definitions applied block by block, so that temporaries stay in the cache."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,11 +11,11 @@ from sonnx.numeric.arrays import Array
 BLOCK_BYTES = 2**18
 
 
-def by_blocks(function: Callable[..., None], *arrays: Array) -> Array:
-    """Apply `function(*blocks, out)` to arrays of one shape; the result has the last one's dtype."""
+def by_blocks(function: Callable[..., None], *arrays: Array, dtype: np.dtype[Any] | None = None) -> Array:
+    """Apply `function(*blocks, out)` to arrays of one shape; the result has that dtype, or the last one's."""
     model = arrays[-1]
     flat = [array.reshape(-1) for array in arrays]
-    result = np.empty(model.size, model.dtype)
+    result = np.empty(model.size, model.dtype if dtype is None else dtype)
     block = BLOCK_BYTES // model.dtype.itemsize
     for start in range(0, model.size, block):
         stop = start + block

@@ -3,8 +3,8 @@
 from collections.abc import Set
 from math import lcm
 
-from sonnx.model.lengths import Lengths
 from sonnx.numeric.arrays import Array, each_once
+from sonnx.numeric.lengths import Lengths
 
 # Beyond this a common multiple is bounded by the product, which costs no time to find.
 _MOST_BITS = 4096

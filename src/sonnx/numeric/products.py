@@ -22,6 +22,9 @@ ACCUMULATOR = {
     **{dtype: dtype for dtype in INTEGERS},
 }
 
+# Types whose sums are made in a wider one.
+NARROW = tuple(dtype for dtype, held in ACCUMULATOR.items() if held is not dtype)
+
 _FUSED = (DType.BFLOAT16, DType.FLOAT, DType.DOUBLE)
 
 # Elements of running sums handled at a time: they and their products stay in the cache.
@@ -33,11 +36,23 @@ _FUSED_BLOCK = 2**13
 def sum_of_products(
     x: Array, windows: Windows, weights: Array, start: Array, dtype: DType, accumulate: str
 ) -> Array:
+    """The sum of `wide_sum_of_products`, rounded once to the type of its operands."""
+    total = wide_sum_of_products(x, windows, weights, start, dtype, accumulate)
+    if dtype is DType.BFLOAT16:  # no cast of another library defines it
+        return convert(total, DType.FLOAT, dtype)
+    with np.errstate(all="ignore"):
+        return total.astype(numpy_dtype(dtype), copy=False)
+
+
+def wide_sum_of_products(
+    x: Array, windows: Windows, weights: Array, start: Array, dtype: DType, accumulate: str
+) -> Array:
     """Compute start + Σ_k window_k(x)·weights_k, one term at a time in the order of the windows.
 
     Axes: x (batch, channel, …), each window (batch, group, positions…), weights (group, channel, k),
     start (group, channel), result (batch, group, channel, positions…). `accumulate` is `separate` (round
     the product, then the sum) or `fused` (round once); over the reals and on integers nothing is rounded.
+    The sum is in the type that holds it.
     """
     if dtype is DType.REAL:
         return exact_sum_of_products(x, windows, weights, start)
@@ -45,10 +60,7 @@ def sum_of_products(
     # The product of two float16 is exact in float, so there both modes are one; as on integers.
     fused = accumulate == "fused" and dtype in _FUSED
     with np.errstate(all="ignore"):
-        total = _fold(x.astype(held, copy=False), windows, weights.astype(held), start.astype(held), fused)
-        if dtype is DType.BFLOAT16:  # no cast of another library defines it
-            return convert(total, DType.FLOAT, dtype)
-        return total.astype(numpy_dtype(dtype), copy=False)
+        return _fold(x.astype(held, copy=False), windows, weights.astype(held), start.astype(held), fused)
 
 
 def _fold(x: Array, windows: Windows, weights: Array, start: Array, fused: bool) -> Array:

@@ -1,60 +1,24 @@
-"""The operators and all rules."""
+"""The operators and their rules."""
 
-from sonnx.model.rule import AnyRule, Rule
 from sonnx.operators.catalogue import (
-    BROADCAST,
-    CLIP,
-    CONV,
-    EXPAND,
     NODE_OPERATORS,
     ONNX_OPERATORS,
     OPERATORS,
-    WHERE,
     XLA_OPERATORS,
     node_operator,
     operator,
 )
-from sonnx.operators.general.contract import RULES as GENERAL_RULES
-from sonnx.operators.graph.contract import RULES as GRAPH_RULES
+from sonnx.operators.rulebook import GENERAL_RULES, GRAPH_RULES, call_rules, profile_rules
 
 __all__ = [
-    "BROADCAST",
-    "CLIP",
-    "CONV",
-    "EXPAND",
     "GENERAL_RULES",
     "GRAPH_RULES",
     "NODE_OPERATORS",
     "ONNX_OPERATORS",
     "OPERATORS",
-    "WHERE",
     "XLA_OPERATORS",
     "call_rules",
     "node_operator",
     "operator",
     "profile_rules",
-    "rules",
 ]
-
-
-def call_rules() -> tuple[Rule, ...]:
-    """List the rules on single calls: the general ones and those of every operator."""
-    return GENERAL_RULES + tuple(rule for op in OPERATORS for rule in op.contract.rules)
-
-
-def profile_rules() -> tuple[AnyRule, ...]:
-    """List the rules that a model may break; those on XLA operations are about no file."""
-    return tuple(rule for rule in rules() if not rule.identifier.startswith("xla."))
-
-
-def rules(name: str | None = None) -> tuple[AnyRule, ...]:
-    """List the rules of an operator, those called "general", "graph" or "xla", or all of them."""
-    if name is None:
-        return (*GRAPH_RULES, *call_rules())
-    groups: dict[str, tuple[AnyRule, ...]] = {
-        "general": GENERAL_RULES,
-        "graph": GRAPH_RULES,
-        "xla": tuple(rule for op in XLA_OPERATORS for rule in op.contract.rules),
-    }
-    found = groups.get(str(name).lower())
-    return operator(name).contract.rules if found is None else found

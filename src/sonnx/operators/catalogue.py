@@ -1,64 +1,51 @@
 """The list of operators: a new one is a new folder and one line here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 from sonnx.model.graph import Node
-from sonnx.model.operator import Operator
 from sonnx.model.tensor_type import Dialect
-from sonnx.operators.onnx.broadcast import OPERATOR as BROADCAST
-from sonnx.operators.onnx.clip import OPERATOR as CLIP
-from sonnx.operators.onnx.conv import OPERATOR as CONV
-from sonnx.operators.onnx.expand import OPERATOR as EXPAND
-from sonnx.operators.onnx.where import OPERATOR as WHERE
-from sonnx.operators.xla.broadcast import OPERATOR as XLA_BROADCAST
-from sonnx.operators.xla.call import OPERATOR as XLA_CALL
-from sonnx.operators.xla.clamp import OPERATOR as XLA_CLAMP
-from sonnx.operators.xla.collapse import OPERATOR as XLA_COLLAPSE
-from sonnx.operators.xla.concatenate import OPERATOR as XLA_CONCATENATE
-from sonnx.operators.xla.conv import OPERATOR as XLA_CONV
-from sonnx.operators.xla.conv_with_general_padding import OPERATOR as XLA_CONV_WITH_GENERAL_PADDING
-from sonnx.operators.xla.convert_element_type import OPERATOR as XLA_CONVERT_ELEMENT_TYPE
+from sonnx.vocabulary.operator import Operator
 
-__all__ = [
-    "BROADCAST",
-    "CLIP",
-    "CONV",
-    "EXPAND",
-    "NODE_OPERATORS",
-    "ONNX_OPERATORS",
-    "OPERATORS",
-    "WHERE",
-    "XLA_BROADCAST",
-    "XLA_CALL",
-    "XLA_CLAMP",
-    "XLA_COLLAPSE",
-    "XLA_CONCATENATE",
-    "XLA_CONV",
-    "XLA_CONVERT_ELEMENT_TYPE",
-    "XLA_CONV_WITH_GENERAL_PADDING",
-    "XLA_OPERATORS",
-    "node_operator",
-    "operator",
-]
-
-ONNX_OPERATORS: tuple[Operator, ...] = (CLIP, CONV, WHERE, BROADCAST, EXPAND)
-XLA_OPERATORS: tuple[Operator, ...] = (
-    XLA_BROADCAST,
-    XLA_CALL,
-    XLA_CLAMP,
-    XLA_COLLAPSE,
-    XLA_CONCATENATE,
-    XLA_CONVERT_ELEMENT_TYPE,
-    XLA_CONV,
-    XLA_CONV_WITH_GENERAL_PADDING,
+# The folders in `onnx/` and in `xla/`, in the order in which everything lists them.
+_ONNX = (
+    "clip",
+    "conv",
+    "where",
+    "broadcast",
+    "expand",
+    "add",
+    "hard_sigmoid",
+    "hard_swish",
+    "max",
+    "mul",
+    "relu",
 )
+_XLA = (
+    "broadcast",
+    "call",
+    "clamp",
+    "collapse",
+    "concatenate",
+    "convert_element_type",
+    "conv",
+    "conv_with_general_padding",
+)
+
+
+def _found(home: str, folders: Sequence[str]) -> tuple[Operator, ...]:
+    return tuple(import_module(f"sonnx.operators.{home}.{folder}").OPERATOR for folder in folders)
+
+
+ONNX_OPERATORS = _found("onnx", _ONNX)
+XLA_OPERATORS = _found("xla", _XLA)
 OPERATORS = ONNX_OPERATORS + XLA_OPERATORS
 # Those that a model can hold as a node, by the name in ONNX's own domain.
 NODE_OPERATORS = {op.name: op for op in ONNX_OPERATORS if op.contract.versions}
 # The domain of a graph's own operators.
 _DOMAINS: Mapping[Dialect, str] = {"onnx": "", "xla": "xla"}
 # A call is a node too, but one that names a function.
-_BY_KEY = {op.key: op for op in (*NODE_OPERATORS.values(), *XLA_OPERATORS) if op is not XLA_CALL}
+_BY_KEY = {op.key: op for op in (*NODE_OPERATORS.values(), *XLA_OPERATORS) if not op.calls}
 
 
 def node_operator(node: Node, dialect: Dialect) -> Operator | None:

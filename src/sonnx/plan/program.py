@@ -1,21 +1,22 @@
-"""From a graph to a program: kernel calls in order, on buffers, with constants folded and Clips fused."""
+"""From a graph to a program: kernel calls in order, on buffers, with constants folded and epilogues fused."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
+from sonnx.derive.fast_c import kernels
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph, Node, Value
-from sonnx.model.inline import flatten
-from sonnx.model.kernel import KernelCall, KernelRequest, Kernels, Scratch
-from sonnx.model.operator import Operator, operand_names
 from sonnx.model.order import given_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.operators import node_operator
+from sonnx.operators.composing import executable
 from sonnx.plan.slots import Lifetime
+from sonnx.vocabulary.kernel import Epilogue, KernelCall, KernelRequest, NodeKernels, Scratch
+from sonnx.vocabulary.operator import Operator, operand_names
 
 # What every buffer begins at a multiple of: a cache line, and the widest vector.
 ALIGNMENT = 64
@@ -23,12 +24,16 @@ ALIGNMENT = 64
 
 @dataclass(frozen=True)
 class Definition:
-    """A node that no kernel executes: its definition does. Buffers are named by operand."""
+    """A node that no kernel executes: its definition does. Buffers are named by operand.
+
+    `constants` has the elements of operands that decide a shape.
+    """
 
     operator: Operator
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
     attributes: Mapping[str, Any]
+    constants: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -62,7 +67,8 @@ class Buffer:
 class Program:
     """What a graph comes to.
 
-    `once` are the steps on constants alone: their results are constants too. `steps` are done at every run.
+    `once` are the steps on constants alone: their results are constants too. `steps` are done at every run;
+    `nodes` has for each of them the numbers of the nodes that it executes: one, or one and its epilogue.
     """
 
     inputs: tuple[Value, ...]
@@ -70,6 +76,7 @@ class Program:
     constants: Mapping[str, Array]
     once: tuple[Step, ...]
     steps: tuple[Step, ...]
+    nodes: tuple[tuple[int, ...], ...]
     buffers: Mapping[str, Buffer]
     accumulate: str
     threads: int
@@ -112,24 +119,34 @@ def lifetimes(steps: Sequence[Step], buffers: Mapping[str, Buffer], outside: set
     ]
 
 
+def definitions(graph: Graph, accumulate: str) -> tuple[tuple[int, Definition], ...]:
+    """The nodes of a graph as engines take it, by number and in order, each executed by its definition."""
+    constants = {constant.name: constant.data for constant in graph.constants}
+    planner = _Planner(graph, constants, _Planned({}, [], [], set()), accumulate, 1, 0)
+    order = given_order(graph.nodes)
+    return tuple((number, planner.definition(graph.nodes[number])) for number in order)
+
+
 def program(graph: Graph, accumulate: str, *, threads: int = 1, vector_bytes: int = 32) -> Program:
     """Plan a graph that has been found to conform."""
-    flat = flatten(graph).graph
+    flat = executable(graph).graph
     planned = _Planned({}, [], [], set())
     for constant in flat.constants:
         planned.constant.add(constant.name)
     for name, kind in flat.types.items():
         planned.buffers[name] = _buffer(kind)
-    plan = _Planner(flat, planned, accumulate, threads, vector_bytes)
+    constants = {constant.name: constant.data for constant in flat.constants}
+    plan = _Planner(flat, constants, planned, accumulate, threads, vector_bytes)
     begin = _prefix(flat)
-    for number, (node, clip) in enumerate(_fused(flat)):
-        plan.add(node, clip, f"{begin}{number}.")
+    for place, numbers in enumerate(_fused(flat)):
+        plan.add(numbers, f"{begin}{place}.")
     return Program(
         flat.inputs,
         flat.outputs,
-        {constant.name: constant.data for constant in flat.constants},
+        constants,
         tuple(planned.once),
-        tuple(planned.steps),
+        tuple(step for step, _ in planned.steps),
+        tuple(numbers for _, numbers in planned.steps),
         planned.buffers,
         accumulate,
         threads,
@@ -142,7 +159,7 @@ class _Planned:
 
     buffers: dict[str, Buffer]
     once: list[Step]
-    steps: list[Step]
+    steps: list[tuple[Step, tuple[int, ...]]]
     constant: set[str]
 
 
@@ -152,29 +169,37 @@ def _buffer(kind: TensorType) -> Buffer:
     return Buffer(kind.dtype, prod(shape), shape)
 
 
-def _fused(graph: Graph) -> Iterator[tuple[Node, Node | None]]:
-    """The nodes in order; a Clip that limits what it alone takes from a kernel comes with that node."""
+def _fused(graph: Graph) -> Iterator[tuple[int, ...]]:
+    """The nodes in order, by number; an epilogue comes with the node whose elements it alone takes.
+
+    An epilogue is done with the elements of the node's first output.
+    """
     uses = Counter(name for node in graph.nodes for name in node.inputs)
     uses.update(value.name for value in graph.outputs)
-    makers = {
-        node.outputs[0]: node
-        for node in graph.nodes
-        if (operator := node_operator(node, graph.dialect)) is not None and operator.fuses_clip
-    }
-    order = [graph.nodes[index] for index in given_order(graph.nodes)]
-    pairs: dict[int, Node] = {}
-    for node in order:
-        operator = node_operator(node, graph.dialect)
-        if operator is not None and operator.name == "Clip" and uses[node.inputs[0]] == 1:
-            maker = makers.get(node.inputs[0])
-            if maker is not None and node.inputs[0] not in node.inputs[1:]:
-                pairs[id(node)] = maker
-    taken = {id(maker) for maker in pairs.values()}
-    for node in order:
-        if id(node) in pairs:
-            yield pairs[id(node)], node
-        elif id(node) not in taken:
-            yield node, None
+    makers = {node.outputs[0]: number for number, node in enumerate(graph.nodes)}
+    order = given_order(graph.nodes)
+    pairs: dict[int, int] = {}
+    for number in order:
+        node = graph.nodes[number]
+        epilogue = _operator(node, graph).epilogue
+        if epilogue is None or uses[node.inputs[0]] != 1:
+            continue
+        maker = makers.get(node.inputs[0])
+        fuses = maker is not None and epilogue.form in _operator(graph.nodes[maker], graph).fuses
+        if maker is not None and fuses and maker not in pairs:
+            pairs[number] = maker
+    taken = set(pairs.values())
+    for number in order:
+        if number in pairs:
+            yield pairs[number], number
+        elif number not in taken:
+            yield (number,)
+
+
+def _operator(node: Node, graph: Graph) -> Operator:
+    operator = node_operator(node, graph.dialect)
+    assert operator is not None  # the graph conforms
+    return operator
 
 
 @dataclass(frozen=True)
@@ -182,39 +207,73 @@ class _Planner:
     """Adds the steps of nodes to a plan."""
 
     graph: Graph
+    constants: Mapping[str, Array]
     planned: _Planned
     accumulate: str
     threads: int
     vector_bytes: int
 
-    def add(self, node: Node, clip: Node | None, prefix: str) -> None:
-        """Add one node, and the Clip that is done with it where kernels can."""
-        operator = node_operator(node, self.graph.dialect)
-        assert operator is not None  # the graph conforms
-        request = self._request(operator, node, clip, prefix)
-        found = None if operator.kernels is None else operator.kernels(request)
+    def add(self, numbers: tuple[int, ...], prefix: str) -> None:
+        """Add one node, and the one after it that is done at once where kernels can."""
+        node, *others = (self.graph.nodes[number] for number in numbers)
+        operator = _operator(node, self.graph)
+        request = self._request(operator, node, others[0] if others else None, prefix)
+        found = kernels(operator, request)
         if found is not None:
-            _add_kernels(self.planned, found, self.threads)
-        elif clip is not None:
-            self.add(node, None, prefix)
-            self.add(clip, None, f"{prefix}clip.")
+            _add_kernels(self.planned, found, self.threads, numbers)
+        elif others:
+            self.add(numbers[:1], prefix)
+            self.add(numbers[1:], f"{prefix}last.")
         else:
-            _add(self.planned, Definition(operator, request.inputs, request.outputs, request.attributes))
+            _add(self.planned, self.definition(node), numbers)
 
-    def _request(self, operator: Operator, node: Node, clip: Node | None, prefix: str) -> KernelRequest:
+    def definition(self, node: Node) -> Definition:
+        """The step that executes a node by its definition."""
+        operator = _operator(node, self.graph)
+        request = self._request(operator, node, None, "")
+        return Definition(
+            operator, request.inputs, request.outputs, request.attributes, self._constants(operator, node)
+        )
+
+    def _request(self, operator: Operator, node: Node, last: Node | None, prefix: str) -> KernelRequest:
         contract = operator.contract
-        operands = zip(operand_names(contract.inputs, len(node.inputs)), node.inputs, strict=False)
         modes = [attribute.name for attribute in contract.attributes if attribute.mode]
+        made = node.outputs if last is None else (last.outputs[0], *node.outputs[1:])
+        outputs = zip(operand_names(contract.outputs, len(made)), made, strict=False)
         return KernelRequest(
-            {operand: name for operand, name in operands if name},
-            {contract.outputs[0].name: (node if clip is None else clip).outputs[0]},
+            _inputs(operator, node),
+            {operand: name for operand, name in outputs if name},
             self.graph.types,
             {**node.attributes, **dict.fromkeys(modes, self.accumulate)},
             prefix,
             self.vector_bytes,
             self.threads,
-            None if clip is None else (clip.inputs[1], clip.inputs[2]),
+            None if last is None else self._epilogue(last),
+            self._constants(operator, node),
         )
+
+    def _constants(self, operator: Operator, node: Node) -> dict[str, tuple[Any, ...]]:
+        """The elements of operands that decide a shape."""
+        decide = {operand.name for operand in operator.contract.inputs if operand.constant}
+        return {
+            operand: tuple(self.constants[name].reshape(-1).tolist())
+            for operand, name in _inputs(operator, node).items()
+            if operand in decide and name in self.constants
+        }
+
+    def _epilogue(self, node: Node) -> Epilogue:
+        operator = _operator(node, self.graph)
+        assert operator.epilogue is not None  # that is why it was found
+        tensors = _inputs(operator, node)
+        return Epilogue(
+            operator.epilogue.form, tuple(tensors[operand] for operand in operator.epilogue.operands)
+        )
+
+
+def _inputs(operator: Operator, node: Node) -> dict[str, str]:
+    """The tensors that a node takes, by operand."""
+    operands = operand_names(operator.contract.inputs, len(node.inputs))
+    return {operand: name for operand, name in zip(operands, node.inputs, strict=False) if name}
 
 
 def _prefix(graph: Graph) -> str:
@@ -222,11 +281,11 @@ def _prefix(graph: Graph) -> str:
     return "." * (1 + max((len(name) - len(name.lstrip(".")) for name in graph.types), default=0))
 
 
-def _add_kernels(planned: _Planned, found: Kernels, threads: int) -> None:
+def _add_kernels(planned: _Planned, found: NodeKernels, threads: int, numbers: tuple[int, ...]) -> None:
     for scratch in found.scratch:
         planned.buffers[scratch.name] = _scratch(scratch, threads)
     for call in found.calls:
-        _add(planned, call)
+        _add(planned, call, numbers)
 
 
 def _scratch(scratch: Scratch, threads: int) -> Buffer:
@@ -234,10 +293,10 @@ def _scratch(scratch: Scratch, threads: int) -> Buffer:
     return Buffer(scratch.dtype, elements, (elements,))
 
 
-def _add(planned: _Planned, step: Step) -> None:
+def _add(planned: _Planned, step: Step, numbers: tuple[int, ...]) -> None:
     """Add a step where it belongs: before the first run if it needs constants alone, else to every run."""
     if planned.constant.issuperset(step.reads):
         planned.once.append(step)
         planned.constant.update(step.writes)
     else:
-        planned.steps.append(step)
+        planned.steps.append((step, numbers))

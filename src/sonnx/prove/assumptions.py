@@ -3,6 +3,7 @@
 Reports and the documentation print this table; no other place lists assumptions.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -11,8 +12,8 @@ from sonnx.prove import eva, mlw, smoke
 from sonnx.prove.contracts import ASSUMED, assumed
 
 # What an assumption is about: all proofs, theories, emitted projects, or those projects alone that have such
-# a thing: fused sums, float16, weights, weights that are loaded from a file.
-Scope = Literal["all", "theories", "projects", "fused", "half", "weights", "loaded"]
+# a thing: fused sums, square roots, float16, weights, weights that are loaded from a file.
+Scope = Literal["all", "theories", "projects", "fused", "library", "half", "weights", "loaded"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ DRIVER = "src/sonnx/prove/acsl/ieee.driver"
 _THEORY = "src/sonnx/prove/acsl/ieee.mlw"
 DRIVER_LINES: tuple[DriverLine, ...] = (
     DriverLine("library ieee: cfloat", "what follows builds on Frama-C's own theory of floats"),
-    DriverLine('why3.file += "ieee.mlw";', "the names on the right are those of a theory of five lines"),
+    DriverLine('why3.file += "ieee.mlw";', "the names on the right are Frama-C's, or a small theory's"),
     DriverLine(
         'predicate same_float(float32, float32) = "same_f32";',
         "the same float is Why3's equality, which tells -0 from +0",
@@ -55,12 +56,84 @@ DRIVER_LINES: tuple[DriverLine, ...] = (
         "a sum of doubles is Frama-C's, rounded to nearest, ties to even",
     ),
     DriverLine(
+        'logic float32 difference_float(float32, float32) = "sub_f32";',
+        "a difference of floats is Frama-C's, rounded to nearest, ties to even",
+    ),
+    DriverLine(
+        'logic float64 difference_double(float64, float64) = "sub_f64";',
+        "a difference of doubles is Frama-C's, rounded to nearest, ties to even",
+    ),
+    DriverLine(
         'logic float32 product_float(float32, float32) = "mul_f32";',
         "a product of floats is Frama-C's, rounded to nearest, ties to even",
     ),
     DriverLine(
         'logic float64 product_double(float64, float64) = "mul_f64";',
         "a product of doubles is Frama-C's, rounded to nearest, ties to even",
+    ),
+    DriverLine(
+        'logic float32 quotient_float(float32, float32) = "div_f32";',
+        "a quotient of floats is Frama-C's, rounded to nearest, ties to even",
+    ),
+    DriverLine(
+        'logic float64 quotient_double(float64, float64) = "div_f64";',
+        "a quotient of doubles is Frama-C's, rounded to nearest, ties to even",
+    ),
+    DriverLine(
+        'logic float32 opposite_float(float32) = "neg_f32";',
+        "the opposite of a float is Frama-C's: another sign, of zeros and infinities too",
+    ),
+    DriverLine(
+        'logic float64 opposite_double(float64) = "neg_f64";',
+        "the opposite of a double is Frama-C's: another sign, of zeros and infinities too",
+    ),
+    DriverLine(
+        'logic boolean less_float(float32, float32) = "lt_f32b";',
+        "`<` on floats is Frama-C's, false where one is a NaN",
+    ),
+    DriverLine(
+        'logic boolean less_double(float64, float64) = "lt_f64b";',
+        "`<` on doubles is Frama-C's, false where one is a NaN",
+    ),
+    DriverLine(
+        'logic boolean less_equal_float(float32, float32) = "le_f32b";',
+        "`<=` on floats is Frama-C's, false where one is a NaN",
+    ),
+    DriverLine(
+        'logic boolean less_equal_double(float64, float64) = "le_f64b";',
+        "`<=` on doubles is Frama-C's, false where one is a NaN",
+    ),
+    DriverLine(
+        'logic boolean equal_float(float32, float32) = "eq_f32b";',
+        "`==` on floats is Frama-C's: true of zeros of both signs, false where one is a NaN",
+    ),
+    DriverLine(
+        'logic boolean equal_double(float64, float64) = "eq_f64b";',
+        "`==` on doubles is Frama-C's: true of zeros of both signs, false where one is a NaN",
+    ),
+    DriverLine(
+        'logic boolean nan_float(float32) = "nan_f32b";',
+        "a float is a NaN where Why3's `is_nan` says so",
+    ),
+    DriverLine(
+        'logic boolean nan_double(float64) = "nan_f64b";',
+        "a double is a NaN where Why3's `is_nan` says so",
+    ),
+    DriverLine(
+        'logic float32 absolute_float(float32) = "absolute_f32";',
+        "a float without its sign is Why3's `abs`",
+    ),
+    DriverLine(
+        'logic float64 absolute_double(float64) = "absolute_f64";',
+        "a double without its sign is Why3's `abs`",
+    ),
+    DriverLine(
+        'logic float32 root_float(float32) = "sqrt_f32";',
+        "the square root of a float is Frama-C's, rounded to nearest, ties to even",
+    ),
+    DriverLine(
+        'logic float64 root_double(float64) = "sqrt_f64";',
+        "the square root of a double is Frama-C's, rounded to nearest, ties to even",
     ),
     DriverLine(
         'logic float32 fused_float(float32, float32, float32) = "fused_f32";',
@@ -158,7 +231,7 @@ _ARITHMETIC: tuple[Assumption, ...] = (
         "WP says of the constant only that it is a zero, the same one in contract and code; its sign decides "
         "the sign of a sum of zeros",
         "C says so; vectors compare the bits of zeros in padding and in sums without bias",
-        ("src/sonnx/operators/onnx/conv/plain.c", "tests/emit/test_emit_models.py"),
+        ("src/sonnx/derive/plain_expressions.py", "tests/emit/test_emit_models.py"),
     ),
     Assumption(
         "fma",
@@ -168,6 +241,14 @@ _ARITHMETIC: tuple[Assumption, ...] = (
         "the project's test gives them a product that two roundings would change; a test with a library that "
         "rounds twice sees it fail",
         ("src/sonnx/emit/acsl.py", "src/sonnx/emit/c/arithmetic.c", "tests/emit/test_emit_build.py"),
+    ),
+    Assumption(
+        "library",
+        "library",
+        "sqrtf, sqrt, fabsf and fabs of the C library are the operations of IEEE 754",
+        "the contracts of square roots and magnitudes are those of these functions, which have no body",
+        "the project's vectors compare what comes of them, bit for bit",
+        ("src/sonnx/emit/acsl.py", "tests/derive/test_plain_c_values.py"),
     ),
 )
 
@@ -214,9 +295,10 @@ _CODE: tuple[Assumption, ...] = (
         "contracts",
         "projects",
         "contracts say what the operators mean, at the shapes of the model",
-        "they are written by the emitter, as witnesses of their own beside the code and the theories",
+        "they are derived from the definitions, as the code is: code that says something else is rejected, a "
+        "definition that does is not",
         "tests plant faults in kernels and see contracts reject them; no proof ties contracts to theories",
-        ("src/sonnx/operators/onnx/conv/acsl.py", "src/sonnx/operators/onnx/clip/plain.c", "tests/prove"),
+        ("src/sonnx/derive/plain_c.py", "src/sonnx/derive/plain_expressions.py", "tests/prove"),
     ),
     Assumption(
         "eva",
@@ -281,6 +363,8 @@ def _scopes(texts: Mapping[str, str]) -> frozenset[Scope]:
     model = texts["model.c"]
     if "fused_float" in model or "fused_double" in model:
         found.add("fused")
+    if re.search(r"\b(?:root|absolute)_(?:float|double)\b", model):
+        found.add("library")
     if assumed(model):
         found.add("half")
     if "weights.h" in texts:
@@ -292,7 +376,7 @@ def _scopes(texts: Mapping[str, str]) -> frozenset[Scope]:
 
 def _driver() -> Iterator[Assumption]:
     parts: dict[Scope, tuple[str, str]] = {
-        "projects": ("driver", "the same number, sums and products"),
+        "projects": ("driver", "the same number, operations and comparisons"),
         "fused": ("driver-fused", "fused steps"),
     }
     for scope, (identifier, names) in parts.items():

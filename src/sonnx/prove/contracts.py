@@ -21,9 +21,12 @@ _GHOST = re.compile(r"\bghost\b(?!\s+\w+\s*:\s*;\s*$)")
 _DECLARED = re.compile(r"axiomatic\s+(\w+)\s*\{(.*)\}", re.DOTALL)
 _OPERATION = re.compile(
     r"predicate same_(float|double)\(\1 a, \1 b\)"
-    r"|logic (float|double) (?:sum|product)_\2\(\2 a, \2 b\)"
+    r"|logic (float|double) (?:sum|difference|product|quotient)_\2\(\2 a, \2 b\)"
     r"|logic (float|double) fused_\3\(\3 a, \3 b, \3 c\)"
-    r"|logic float value_of_half\(uint16_t half\)"
+    r"|logic (float|double) (?:opposite|absolute|root)_\4\(\4 a\)"
+    r"|logic boolean (?:less|less_equal|equal)_(float|double)\(\5 a, \5 b\)"
+    r"|logic boolean nan_(float|double)\(\6 a\)"
+    r"|logic float value_of_half\(integer half\)"
     r"|logic uint16_t nearest_half\(float value\)"
 )
 # Functions whose contract stands without proof, where they are written as the package has them.

@@ -13,9 +13,9 @@ _KNOWN_DIRECTIVE = re.compile(
     r"|#ifdef __FRAMAC__|#endif"
 )
 _KNOWN_BLOCK = re.compile(
-    r"^#ifdef __FRAMAC__\n/\*@ assigns \\result \\from x, y, z;\n"
-    r"    ensures same_(float|double)\(\\result, fused_\1\(x, y, z\)\); \*/\n"
-    r"extern \1 (?:fmaf|fma)\(\1 x, \1 y, \1 z\);\n#endif$",
+    r"^#ifdef __FRAMAC__\n/\*@ assigns \\result \\from (?:x, y, z|x);\n"
+    r"    ensures same_(float|double)\(\\result, (?:fused_\1\(x, y, z\)|(?:root|absolute)_\1\(x\))\); \*/\n"
+    r"extern \1 (?:fmaf?\(\1 x, \1 y, \1 z\)|(?:sqrtf?|fabsf?)\(\1 x\));\n#endif$",
     re.MULTILINE,
 )
 _ANYWHERE = re.compile(r'\\\n|\?\?|"|\b(?:while|goto|do|asm|__asm__|volatile)\b')

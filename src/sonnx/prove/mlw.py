@@ -83,9 +83,12 @@ class _Token:
 
 
 def subject_of(file: str) -> str:
-    """What a theory is about: `onnx/clip` for `onnx/clip/theory.mlw`."""
+    """What a theory is about: `onnx/clip` for `onnx/clip/laws.mlw`, `graph` for `graph/theory.mlw`.
+
+    A theory defines what it speaks of; laws speak of what was defined elsewhere.
+    """
     path = PurePosixPath(file)
-    return str(path.parent if path.stem == "theory" else path.with_suffix(""))
+    return str(path.parent if path.stem in ("laws", "theory") else path.with_suffix(""))
 
 
 def read_theory(file: str, text: str) -> Theory:

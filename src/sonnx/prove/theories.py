@@ -8,6 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from threading import Lock
 from time import monotonic
+from types import MappingProxyType
 
 from sonnx.prove import smoke
 from sonnx.prove.assumptions import theory_sentences
@@ -20,6 +21,8 @@ from sonnx.prove.result import Goal, Proofs, digests
 from sonnx.prove.running import Job, Options, Watch
 from sonnx.prove.smoke import CONTRADICTION, Task, TasksError, check_task, marked, print_tasks
 from sonnx.prove.tools import Tools, find_tools
+
+NO_DEFINITIONS: Mapping[str, str] = MappingProxyType({})
 
 
 def operators_sources() -> dict[str, str]:
@@ -38,16 +41,19 @@ def prove_theories(
     names: Sequence[str] = (),
     *,
     sources: Mapping[str, str] | None = None,
+    definitions: Mapping[str, str] = NO_DEFINITIONS,
     options: Options | None = None,
     tools: Tools | None = None,
     watch: Watch | None = None,
 ) -> Proofs:
     """Prove the theories of the named operators (`clip`, `onnx/clip`) and what they use, or all theories.
 
-    Raises ToolsMissingError, and ValueError for a name that no theory has.
+    `definitions` are modules that theories may use and that have no laws: what was written from the
+    definitions of operators, by its path. Raises ToolsMissingError, and ValueError for a name that no theory
+    has.
     """
     how = options or Options()
-    with planned_theories(names, sources=sources, options=how, tools=tools) as plan:
+    with planned_theories(names, sources=sources, definitions=definitions, options=how, tools=tools) as plan:
         return carry_out([plan], how.jobs, watch)[0]
 
 
@@ -56,6 +62,7 @@ def planned_theories(
     names: Sequence[str] = (),
     *,
     sources: Mapping[str, str] | None = None,
+    definitions: Mapping[str, str] = NO_DEFINITIONS,
     options: Options,
     tools: Tools | None = None,
     wanted: Wanted = everything,
@@ -85,7 +92,8 @@ def planned_theories(
             else:
                 assumptions.append(f"{file}:{hole.line}: {hole.shown}: {hole.reason}")
     with tempfile.TemporaryDirectory(prefix="sonnx-", ignore_cleanup_errors=True) as name:
-        jobs = list(_Campaign(Path(name), texts, found, options).jobs(theories, wanted))
+        every_text = {**texts, **definitions}
+        jobs = list(_Campaign(Path(name), every_text, found, options).jobs(theories, wanted))
 
         def finished(results: Sequence[list[Goal]]) -> Proofs:
             for (file, _), more in zip(jobs, results, strict=True):
@@ -93,7 +101,8 @@ def planned_theories(
             # What keeps a theory from being read is told by each of its modules.
             every = tuple(dict.fromkeys(goal for file in chosen for goal in goals[file]))
             stated = (*theory_sentences(), *assumptions)
-            read = digests({file: texts[file] for file in chosen})
+            used = {file: text for each in theories for file, text in reached(each, every_text).items()}
+            read = digests({file: texts[file] for file in chosen} | used)
             return Proofs(every, found.versions, monotonic() - began, stated, read)
 
         yield Plan([job for _, job in jobs], finished)

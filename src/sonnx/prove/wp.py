@@ -37,7 +37,7 @@ _DEFINED = re.compile(r"Defined functions \((\d+)\)\s*=+\s*(.*?)\n\s*\n", re.DOT
 _FOREIGN = re.compile(
     r"(?:Specified-only|Undefined and unspecified) functions \(\d+\)\s*=+\s*(.*?)\n\s*\n", re.DOTALL
 )
-_LIBRARY = frozenset({"fmaf", "fma"})
+_LIBRARY = frozenset({"fmaf", "fma", "sqrtf", "sqrt", "fabsf", "fabs"})
 _CALLED = re.compile(r"(\w+) \(\d+ calls?\)")
 # What the names of all goals begin with, and that of a search after a call of some function.
 _MODEL = re.compile(r"^typed_(?:ieee_)?")

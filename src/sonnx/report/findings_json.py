@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NotRequired, TypedDict, Unpack
 
 from sonnx.model.location import Location
-from sonnx.model.rule import Finding
 from sonnx.report.text import LONGEST_NAME, cut, location_text, printable, site_page
 from sonnx.sources import reference
+from sonnx.vocabulary.rule import Finding
 
 
 class About(TypedDict):

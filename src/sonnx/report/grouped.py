@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 
-from sonnx.model.rule import Finding
 from sonnx.report.text import LONGEST_NAME, cut, finding_text, location_text, printable
+from sonnx.vocabulary.rule import Finding
 
 # The rules that refuse a node for its operator.
 OPERATOR_RULES = ("graph.D6", "graph.D7", "graph.D8")

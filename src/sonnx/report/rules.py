@@ -6,11 +6,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from sonnx.model.rule import AnyRule, Finding, GraphRule
 from sonnx.report.findings_json import json_text
-from sonnx.report.graphs import graph_text
+from sonnx.report.graph_text import graph_text
 from sonnx.report.text import call_text, findings_text, site_page
 from sonnx.sources import reference
+from sonnx.vocabulary.rule import AnyRule, Finding, GraphRule
 
 
 def rules_table(rules: Iterable[AnyRule]) -> Table:

@@ -11,10 +11,10 @@ from typing import Any, Unpack
 from urllib.parse import quote
 
 from sonnx.model.location import Location
-from sonnx.model.rule import AnyRule, Finding
 from sonnx.report.findings_json import About, json_text
 from sonnx.report.text import LONGEST_NAME, cut, printable, site_page
 from sonnx.sources import reference
+from sonnx.vocabulary.rule import AnyRule, Finding
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")

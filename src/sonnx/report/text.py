@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sonnx.model.call import ABSENT, Call
 from sonnx.model.location import Location
-from sonnx.model.rule import Finding
+from sonnx.vocabulary.call import ABSENT, Call
+from sonnx.vocabulary.rule import Finding
 
 # Names of a model may be as long as its file, and one may stand in thousands of findings.
 LONGEST_NAME = 200

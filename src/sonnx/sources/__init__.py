@@ -40,6 +40,8 @@ class Document:
     bytes: int
     sha256: str
     clauses: tuple[Clause, ...]
+    # A document that rules on more operators than are there: whoever adds one finds its ruling in place.
+    ahead: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,12 @@ class Sources:
     def rulings(self) -> frozenset[str]:
         """Every ruling that has a place."""
         return frozenset(name for part in self._parts() for name in part.rulings)
+
+    @property
+    def ahead(self) -> frozenset[str]:
+        """The rulings on operators that need not be there yet."""
+        documents = (document for document in self.documents if document.ahead)
+        return frozenset(name for one in documents for clause in one.clauses for name in clause.rulings)
 
     def _parts(self) -> tuple[Clause | Own, ...]:
         return (*(clause for document in self.documents for clause in document.clauses), *self.own)

@@ -6,14 +6,15 @@ Every name in the text is made here; names of the model stand in comments only, 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sonnx.derive.stablehlo import lower
+from sonnx.mlir.operations import Block, ExportError, Tensor, held_back, type_text
 from sonnx.model.graph import Constant, Function, Graph, Node
-from sonnx.model.inline import flatten
-from sonnx.model.operator import operand_names
 from sonnx.model.order import given_order
 from sonnx.model.tensor_type import Dialect
 from sonnx.numeric.arrays import hold
 from sonnx.operators import node_operator
-from sonnx.operators.shared.stablehlo import Block, ExportError, Tensor, held_back, type_text
+from sonnx.operators.composing import executable
+from sonnx.vocabulary.operator import operand_names
 
 __all__ = ["ExportError", "stablehlo"]
 
@@ -28,7 +29,7 @@ def stablehlo(graph: Graph) -> str:
     ExportError where XLA has no type that a tensor has.
     """
     if graph.dialect == "onnx":
-        graph = flatten(graph).graph
+        graph = executable(graph).graph
     functions: dict[tuple[str, str, str], Function] = {}
     for function in graph.functions:
         functions.setdefault(function.key, function)
@@ -124,8 +125,7 @@ class _Body:
         """What writes a node; its operands are written already."""
         operator = node_operator(node, self.module.dialect)
         assert operator is not None  # the graph conforms
-        lower, contract = operator.stablehlo, operator.contract
-        assert lower is not None
+        contract = operator.contract
         shapes = {operand.name for operand in contract.inputs if operand.constant}
         names = zip(operand_names(contract.inputs, len(node.inputs)), node.inputs, strict=False)
         inputs = {
@@ -137,7 +137,7 @@ class _Body:
 
         def write() -> Sequence[Tensor]:
             given = {key: held_back(x) if known and key not in shapes else x for key, x in inputs.items()}
-            results = lower(given, node.attributes)
+            results = lower(operator, given, node.attributes)
             return [results[operand.name] for operand in contract.outputs]
 
         return write

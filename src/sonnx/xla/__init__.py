@@ -8,20 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sonnx.xla.builder import BuildError, ComputationBuilder, Handle
-    from sonnx.xla.computation import Computation
-    from sonnx.xla.functions import (
-        broadcast,
-        call,
-        clamp,
-        collapse,
-        concatenate,
-        conv,
-        conv_with_general_padding,
-        convert_element_type,
-    )
-    from sonnx.xla.literals import LiteralError, format_literal, parse_literal
-    from sonnx.xla.shapes import Shape
+    from sonnx.xla.builder import BuildError as BuildError
+    from sonnx.xla.builder import ComputationBuilder as ComputationBuilder
+    from sonnx.xla.builder import Handle as Handle
+    from sonnx.xla.computation import Computation as Computation
+    from sonnx.xla.literals import LiteralError as LiteralError
+    from sonnx.xla.literals import format_literal as format_literal
+    from sonnx.xla.literals import parse_literal as parse_literal
+    from sonnx.xla.shapes import Shape as Shape
 
 # Loaded at first use, so that the builder does not cost what it does not need.
 _HOMES = {
@@ -31,47 +25,30 @@ _HOMES = {
     "Handle": "sonnx.xla.builder",
     "LiteralError": "sonnx.xla.literals",
     "Shape": "sonnx.xla.shapes",
-    "broadcast": "sonnx.xla.functions",
-    "call": "sonnx.xla.functions",
-    "clamp": "sonnx.xla.functions",
-    "collapse": "sonnx.xla.functions",
-    "concatenate": "sonnx.xla.functions",
-    "conv": "sonnx.xla.functions",
-    "conv_with_general_padding": "sonnx.xla.functions",
-    "convert_element_type": "sonnx.xla.functions",
     "format_literal": "sonnx.xla.literals",
     "parse_literal": "sonnx.xla.literals",
 }
 
-__all__ = [
-    "BuildError",
-    "Computation",
-    "ComputationBuilder",
-    "Handle",
-    "LiteralError",
-    "Shape",
-    "broadcast",
-    "call",
-    "clamp",
-    "collapse",
-    "concatenate",
-    "conv",
-    "conv_with_general_padding",
-    "convert_element_type",
-    "format_literal",
-    "parse_literal",
-]
-
 
 def __getattr__(name: str) -> Any:
-    """Load a public name at its first use."""
-    if name not in _HOMES:
+    """Load a public name at its first use; beside those above there is a function for each operation."""
+    if name == "__all__":
+        return sorted({*_HOMES, *_functions()})
+    value: Any = None
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif not name.startswith("_"):
+        value = _functions().get(name)
+    if value is None:
         raise AttributeError(f"module 'sonnx.xla' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 
 
+def _functions() -> Any:
+    return import_module("sonnx.xla.functions").FUNCTIONS
+
+
 def __dir__() -> list[str]:
     """List what can be loaded, for completion."""
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__getattr__("__all__"), *(name for name in globals() if name.startswith("__"))})

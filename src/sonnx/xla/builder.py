@@ -1,34 +1,38 @@
 """Computations composed operation by operation; what is wrong is said at the call that makes it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sonnx.check.calls import check_call
-from sonnx.model.call import Call
 from sonnx.model.graph import Constant, Function, Graph, Node, Value
 from sonnx.model.inline import DEEPEST_CALL, MOST_NODES, inlined_size
 from sonnx.model.names import Names
-from sonnx.model.operator import Operator
 from sonnx.model.order import contributing
-from sonnx.model.rule import RuleError
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import describe
-from sonnx.operators.catalogue import XLA_CALL
-from sonnx.operators.shared.predicates import LONGEST_LIST, count, is_integer, written
+from sonnx.operators.catalogue import XLA_OPERATORS
+from sonnx.operators.rules.lists import LONGEST_LIST, is_integer
+from sonnx.operators.rules.wording import count, written
 from sonnx.operators.shared.xla_types import TYPES
 from sonnx.report.text import findings_text, printable
-from sonnx.xla import operations
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.rule import RuleError
+from sonnx.vocabulary.signatures import Arguments, Calling, function_of, modes
 from sonnx.xla.computation import DOMAIN, OPSETS, Computation
 from sonnx.xla.literals import parse_literal
-from sonnx.xla.operations import Operation
 from sonnx.xla.shapes import Shape, as_shape, shape_of
 
 
 class BuildError(ValueError):
     """What was asked of a builder makes no computation; nothing was added to it."""
+
+
+# The operation that applies another computation.
+CALL = next(operator for operator in XLA_OPERATORS if operator.calls)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +51,14 @@ class Handle:
 class ComputationBuilder:
     """Collects parameters, constants and operations; `build` makes a computation of them.
 
-    Every method that adds something gives a handle of it. Shapes are known at once, so an operation that
-    breaks a rule raises RuleError when it is added.
+    Every method that adds something gives a handle of it. There is one for each operation, made from its
+    contract. Shapes are known at once, so an operation that breaks a rule raises RuleError when it is added.
     """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Handle]:
+            """Tell type checkers of the methods that are made from contracts."""
 
     def __init__(self, name: str) -> None:
         """Start a computation of that name."""
@@ -98,50 +107,10 @@ class ComputationBuilder:
         self._constants.append(Constant(name, kind, held))
         return self._handle(name, kind)
 
-    def broadcast(self, operand: Handle, broadcast_sizes: Sequence[int]) -> Handle:
-        """Repeat an array along new dimensions, which are put before its own."""
-        return self._add(operations.broadcast(operand, broadcast_sizes))
-
-    def clamp(self, operand: Handle, min: Handle, max: Handle) -> Handle:
-        """Limit every element to the range from `min` to `max`; the operand comes first."""
-        return self._add(operations.clamp(operand, min, max))
-
-    def collapse(self, operand: Handle, dimensions: Sequence[int]) -> Handle:
-        """Make neighbouring dimensions into one."""
-        return self._add(operations.collapse(operand, dimensions))
-
-    def concatenate(self, operands: Sequence[Handle], dimension: int) -> Handle:
-        """Join arrays, given as a list, along one dimension."""
-        return self._add(operations.concatenate(operands, dimension))
-
-    def convert_element_type(self, operand: Handle, new_element_type: str) -> Handle:
-        """Convert every element to another type, such as "f32"."""
-        return self._add(operations.convert_element_type(operand, new_element_type))
-
-    def conv(self, lhs: Handle, rhs: Handle, window_strides: Sequence[int], padding: str) -> Handle:
-        """Convolve with "SAME" or "VALID" padding."""
-        return self._add(operations.conv(lhs, rhs, window_strides, padding))
-
-    def conv_with_general_padding(
-        self,
-        lhs: Handle,
-        rhs: Handle,
-        window_strides: Sequence[int],
-        padding: Sequence[Sequence[int]],
-        lhs_dilation: Sequence[int],
-        rhs_dilation: Sequence[int],
-    ) -> Handle:
-        """Convolve; `padding` has one pair (low, high) of either sign for each spatial dimension."""
-        return self._add(
-            operations.conv_with_general_padding(
-                lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation
-            )
-        )
-
     def call(self, computation: Computation, *args: Handle) -> Handle:
         """Apply a computation that has been built to arguments."""
         operands = {f"args{m}": argument for m, argument in enumerate(args)}
-        kind = self._checked(XLA_CALL, self._operands(XLA_CALL, operands), {"computation": computation})
+        kind = self._checked(CALL, self._operands(CALL, operands), {"computation": computation})
         if not isinstance(computation, Computation):
             raise BuildError("call: give the computation itself, as `build()` gave it")
         for function in (*computation.graph.functions, computation.function):
@@ -209,7 +178,7 @@ class ComputationBuilder:
         found = {}
         for name, operand in operands.items():
             # A tuple of handles is a tuple, and a rule of the operator says so.
-            if isinstance(operand, tuple) and operator.contract.name == "ConvertElementType":
+            if isinstance(operand, tuple):
                 found[name] = TensorType(None, None, foreign="tuple", dialect="xla")
                 continue
             self._own(operand, f"{operator.contract.name}: `{name}`")
@@ -220,22 +189,36 @@ class ComputationBuilder:
         self, operator: Operator, inputs: Mapping[str, TensorType], attributes: Mapping[str, Any]
     ) -> TensorType:
         """The type of what an operation gives; raises RuleError where a rule is broken."""
-        call = Call(operator.name, inputs, {**attributes, **operations.modes(operator)})
+        call = Call(operator.name, inputs, {**attributes, **modes(operator.contract)})
         findings = check_call(operator, call)
         if findings:
             raise RuleError(findings, findings_text(findings))
         return operator.contract.output_types(call)["output"]
 
-    def _add(self, operation: Operation) -> Handle:
-        operator = operation.operator
-        inputs = self._operands(operator, operation.operands)
-        attributes = {name: frozen(value) for name, value in operation.attributes.items()}
+    def _add(self, operator: Operator, given: Arguments) -> Handle:
+        inputs = self._operands(operator, given.operands)
+        attributes = {name: frozen(value) for name, value in given.attributes.items()}
         kind = self._checked(operator, inputs, attributes)
         plain = {name: plain_integers(value) for name, value in attributes.items()}
         made = self._names.fresh(f"{operator.folder}.{len(self._nodes) + 1}")
-        names = tuple(operand.name for operand in operation.operands.values())
-        self._nodes.append(Node(operator.contract.name, names, (made,), plain, "", "xla"))
+        names = tuple(operand.name for operand in given.operands.values())
+        self._nodes.append(Node(operator.contract.name, names, (made,), plain, "", operator.contract.domain))
         return self._handle(made, kind)
+
+
+def _method(operator: Operator) -> Callable[..., Handle]:
+    """The method that adds an operation."""
+
+    def add(builder: ComputationBuilder, given: Arguments) -> Handle:
+        return builder._add(operator, given)
+
+    calling = Calling(operand=Handle, result=Handle, listed=True, modes=False)
+    return function_of(operator.folder, f"{__name__}:ComputationBuilder", operator.contract, calling, add)
+
+
+for _operator in XLA_OPERATORS:
+    if not _operator.calls:  # a call takes a computation first
+        setattr(ComputationBuilder, _operator.folder, _method(_operator))
 
 
 def _is_name(value: object) -> bool:

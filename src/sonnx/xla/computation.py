@@ -11,29 +11,29 @@ from typing import Any
 import numpy as np
 
 from sonnx.engines import Engine, run_graph
-from sonnx.evaluate.graphs import (
+from sonnx.evaluate.execution import (
     DEFAULT_MEMORY,
     Accumulate,
     Domain,
+    ExecutedNode,
     InputError,
     MemoryLimitError,
     Order,
     Settings,
-    Step,
 )
 from sonnx.model.graph import Function, Graph, Node, Value
 from sonnx.model.names import Names
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.real import real
 from sonnx.operators import node_operator
-from sonnx.operators.shared.predicates import count
+from sonnx.operators.rules.wording import count
 from sonnx.operators.shared.xla_types import COMPLEX
 from sonnx.operators.xla.call.callee import Callee
 from sonnx.report.text import printable
 from sonnx.stablehlo.module import stablehlo
-from sonnx.xla.operations import modes as modes_of
+from sonnx.vocabulary.signatures import modes
+from sonnx.xla.computation_text import computation_text
 from sonnx.xla.shapes import Shape, shape_of
-from sonnx.xla.text import computation_text
 
 # Where the functions of a graph are that are computations.
 DOMAIN = "xla.computation"
@@ -90,7 +90,7 @@ class Computation:
         order: Order = "given",
         seed: int = 0,
         memory: int = DEFAULT_MEMORY,
-        watch: Callable[[Step], None] | None = None,
+        watch: Callable[[ExecutedNode], None] | None = None,
     ) -> Array:
         """Execute the computation on one array for each parameter, and give its result.
 
@@ -151,8 +151,7 @@ class Computation:
         nodes = [*self.graph.nodes, *(node for f in self.graph.functions for node in f.nodes)]
         found = (node_operator(node, "xla") for node in nodes)
         # What can be told how to round a sum is what sums.
-        modes = (modes_of(operator) for operator in found if operator is not None)
-        return any("accumulate" in named for named in modes)
+        return any("accumulate" in modes(operator.contract) for operator in found if operator is not None)
 
     @cached_property
     def function(self) -> Function:

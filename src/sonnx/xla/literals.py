@@ -15,7 +15,7 @@ from sonnx.numeric.arrays import Array, describe, numpy_dtype, type_name
 from sonnx.numeric.convert import PART, convert
 from sonnx.numeric.environment import require_ieee
 from sonnx.numeric.rounding import FORMATS
-from sonnx.operators.shared.predicates import MOST_AXES, MOST_ELEMENTS
+from sonnx.operators.rules.limits import MOST_AXES, MOST_ELEMENTS
 
 _WORD = r"[^\s{}(),]++(?:\([^\s{}(),]*+\))?+"
 _WORDS = re.compile(_WORD, re.ASCII)

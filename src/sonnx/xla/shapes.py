@@ -6,7 +6,9 @@ from math import prod
 
 from sonnx.model.dtype import XLA_NAMES, XLA_TYPES
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.shared.predicates import MOST_AXES, MOST_ELEMENTS, integers, written
+from sonnx.operators.rules.limits import MOST_AXES, MOST_ELEMENTS
+from sonnx.operators.rules.lists import integers
+from sonnx.operators.rules.wording import written
 
 _SIZE = r"\s*+[0-9]{1,10}\s*+"
 _SIZES = rf"{_SIZE}(,{_SIZE})*|{_SIZE}(x{_SIZE})*|\s*"

@@ -7,7 +7,7 @@ from functools import cache
 from sonnx.conformance.judge import Specified
 from sonnx.conformance.subjects import SUBJECTS, Subject
 from sonnx.model.dtype import DType
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 SEED = 7
 _CONSTANT = "-constant"

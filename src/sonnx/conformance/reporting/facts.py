@@ -10,7 +10,8 @@ from typing import Literal
 from sonnx.conformance.result import Cell, Departure, Key, Report, Stop, Verdict
 from sonnx.conformance.subjects import SUBJECTS
 from sonnx.model.dtype import DType
-from sonnx.operators import operator, rules
+from sonnx.operators import operator
+from sonnx.operators.rulebook import rules
 from sonnx.report.text import cut, printable, site_page
 
 # A cell of which some cases conform and the others are not supported stands between the two.

@@ -12,8 +12,8 @@ from sonnx.conformance.reporting.page import report_page
 from sonnx.conformance.reporting.reports_json import FORMAT, report_json
 from sonnx.conformance.result import Report
 from sonnx.conformance.vectors import case_files
-from sonnx.operators.shared.trials import Trial
 from sonnx.report.text import cut
+from sonnx.vocabulary.trial import Trial
 
 _PAGE, _JSON, _JUNIT, _EXAMPLES = "report.html", "report.json", "junit.xml", "examples"
 _NAMES = (_PAGE, _JSON, _JUNIT, _EXAMPLES)

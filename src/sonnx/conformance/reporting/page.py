@@ -11,7 +11,7 @@ from typing import Any
 
 from sonnx.conformance.reporting.facts import one_line, runtime_name, verdict_words
 from sonnx.conformance.reporting.reports_json import report_document
-from sonnx.conformance.reporting.text import report_text
+from sonnx.conformance.reporting.terminal_text import report_text
 from sonnx.conformance.result import VERDICTS, Report
 
 _HERE = files("sonnx.conformance.reporting")

@@ -30,9 +30,9 @@ from sonnx.conformance.result import (
     Verdict,
 )
 from sonnx.conformance.subjects import SUBJECTS
-from sonnx.operators.shared.trials import Trial
 from sonnx.report.findings_json import json_text
 from sonnx.sources import reference
+from sonnx.vocabulary.trial import Trial
 
 FORMAT = "sonnx-conformance-report"
 # Counted up when a reader of the old form would misread the new one.
@@ -204,4 +204,6 @@ def _trial(trial: Trial) -> dict[str, Any]:
 def _attribute(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_attribute(entry) for entry in value]
-    return value if isinstance(value, bool | int) else one_line(str(value))
+    # JSON has no infinity and no NaN.
+    plain = isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value))
+    return value if plain else one_line(str(value))

@@ -4,6 +4,7 @@ Nothing of a runtime's is written but in comments, on one line, and as literals.
 """
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from string import Template
 from typing import Any
 
@@ -20,7 +21,7 @@ from sonnx.conformance.subjects import SUBJECTS
 from sonnx.load.types import TO_ONNX
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array, held_type
-from sonnx.operators.shared.trials import Trial
+from sonnx.vocabulary.trial import Trial
 
 # Operands beyond these are made by the kit again, where a vector of it has them.
 _MOST_BYTES = 2**11
@@ -354,6 +355,8 @@ def _literal(value: Any) -> str:
         return "[" + ", ".join(map(_literal, value)) + "]"
     if isinstance(value, bytes):
         return _quoted(value.decode("utf-8", "replace"))
+    if isinstance(value, float) and not isfinite(value):
+        return f'float("{value}")'
     return repr(value) if isinstance(value, bool | int | float | None) else _quoted(str(value))
 
 

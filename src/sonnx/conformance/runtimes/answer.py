@@ -19,8 +19,8 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
 from sonnx.report.text import cut, printable
 
-Kind = Literal["outputs", "refused", "unsupported", "crashed", "late", "too large"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+AnswerKind = Literal["outputs", "refused", "unsupported", "crashed", "late", "too large"]
+KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
 LONGEST_MESSAGE = 2000
 LONGEST_NAME = 200
 LAST_LINES = 12
@@ -42,7 +42,7 @@ class Answer:
     last lines that it printed to its standard error.
     """
 
-    kind: Kind
+    kind: AnswerKind
     outputs: tuple[Array | TensorType, ...] = ()
     error: str = ""
     message: str = ""

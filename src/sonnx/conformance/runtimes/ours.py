@@ -5,9 +5,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any
 
 from sonnx import __version__
 from sonnx.conformance.runtimes.kept import Kept
@@ -16,21 +14,30 @@ from sonnx.conformance.runtimes.question import Question, graph, question
 from sonnx.conformance.runtimes.runtime import UnavailableError
 from sonnx.engines import CompiledGraph, NoCompilerWarning
 from sonnx.evaluate.apply import apply
-from sonnx.evaluate.graphs import Accumulate, Settings
+from sonnx.evaluate.execution import Accumulate, Settings
 from sonnx.model.dtype import DType
-from sonnx.operators.catalogue import CLIP, NODE_OPERATORS
-from sonnx.operators.shared.trials import Trial
+from sonnx.operators.catalogue import NODE_OPERATORS
+from sonnx.operators.shared.cases import load_cases
+from sonnx.vocabulary.kernel import KernelStyle
+from sonnx.vocabulary.trial import Trial
 
-Kernels = Literal["plain", "fast"]
 _CC = ("cc", "gcc", "clang")
-_FLAGS: Mapping[Kernels, tuple[str, ...]] = {
+_FLAGS: Mapping[KernelStyle, tuple[str, ...]] = {
     "plain": ("-std=c99", "-O2"),
     "fast": ("-std=c99", "-O3", "-march=native"),
 }
 _NO_CONTRACTION = "-ffp-contract=off"
 
-_ZERO = np.zeros((), np.float32)
-_FIRST = question(CLIP, Trial("first", {"input": _ZERO, "min": _ZERO, "max": _ZERO}, (), "a first kernel"))
+
+def _first() -> Question:
+    """A question whose kernel is the first to be compiled: a case by hand of any node."""
+    operator = next(iter(NODE_OPERATORS.values()))
+    tried = (
+        {name: tensor.array() for name, tensor in case.inputs.items()}
+        for case in load_cases(operator.identifier)
+        if all(tensor.type.dtype is DType.FLOAT for tensor in case.inputs.values())
+    )
+    return question(operator, Trial("first", next(tried), (), "a first kernel"))
 
 
 def _is_node(question: Question) -> bool:
@@ -70,7 +77,7 @@ class Native:
         """Choose how sums are rounded; a first kernel shows whether there is a compiler."""
         self._accumulate = Settings(accumulate=accumulate).accumulate
         self._compiled = Kept(self._compile)
-        self._compiled(_FIRST)
+        self._compiled(_first())
 
     def supports(self, question: Question) -> bool:
         """Tell whether it is a node of a model."""
@@ -95,7 +102,9 @@ class Emitted:
 
     version = __version__
 
-    def __init__(self, accumulate: Accumulate = "separate", kernels: Kernels = "plain", cc: str = "") -> None:
+    def __init__(
+        self, accumulate: Accumulate = "separate", kernels: KernelStyle = "plain", cc: str = ""
+    ) -> None:
         """Look for a compiler."""
         if kernels not in _FLAGS:
             raise ValueError(f"`kernels` must be one of {', '.join(_FLAGS)}, not {kernels!r}")

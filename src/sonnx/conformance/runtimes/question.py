@@ -9,16 +9,16 @@ import numpy as np
 
 from sonnx.conformance.runtimes.packing import Packed, pack, unpack
 from sonnx.evaluate.apply import require
-from sonnx.model.call import Call
 from sonnx.model.dtype import XLA_TYPES, DType
 from sonnx.model.graph import Constant, Graph, Node, Value
-from sonnx.model.operator import Operator, operand_names
 from sonnx.model.tensor_type import Dialect, TensorType
 from sonnx.numeric.arrays import Array, describe
-from sonnx.operators.catalogue import NODE_OPERATORS, XLA_CALL
+from sonnx.operators.catalogue import NODE_OPERATORS
 from sonnx.operators.catalogue import operator as operator_named
-from sonnx.operators.shared.trials import Trial
 from sonnx.operators.shared.xla_types import COMPLEX
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Operator, operand_names
+from sonnx.vocabulary.trial import Trial
 
 if TYPE_CHECKING:
     from sonnx.api import Graph as RunnableGraph
@@ -32,7 +32,6 @@ _IR_VERSIONS = {13: 7, 15: 8, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 _IR_OF_XLA = 8
 _XLA_OPSET = 1
 
-_CONVERT = "xla.convert_element_type"
 # Models that are kept: most questions differ from earlier ones in their inputs alone.
 _KEPT = 512
 
@@ -49,6 +48,8 @@ class Structure:
     constants: tuple[tuple[str, Packed], ...]
     attributes: Attributes
     outputs: Types
+    # The attributes as text: 0.0 and -0.0 are equal to Python, and so are 1 and 1.0.
+    spelled: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,7 @@ class Question:
             tuple((name, pack(array)) for name, array in self.constants.items()),
             tuple(self.attributes.items()),
             tuple(self.outputs.items()),
+            repr(self.attributes),
         )
 
     @property
@@ -97,14 +99,14 @@ class Question:
     @property
     def has_model(self) -> bool:
         """Tell whether an ONNX model can ask it."""
-        if self.operator == _CONVERT:
+        if self.outside_profile:
             return self.dtypes.isdisjoint(COMPLEX)  # ONNX's Cast has no complex numbers
         return self.definition in NODE_OPERATORS.values()
 
     @property
     def outside_profile(self) -> bool:
-        """Tell whether its ONNX model lies outside the profile: conversions are asked as ONNX's Cast."""
-        return self.operator == _CONVERT
+        """Tell whether its ONNX model lies outside the profile, as conversions do, asked as ONNX's Cast."""
+        return self.definition.trying.asked_as is not None
 
 
 def question(operator: Operator | str, trial: Trial) -> Question:
@@ -114,7 +116,7 @@ def question(operator: Operator | str, trial: Trial) -> Question:
     the trial breaks a rule, ValueError where no runtime can be asked: about reals, or about a call.
     """
     found = operator_named(operator) if isinstance(operator, str) else operator
-    if found is XLA_CALL:
+    if any(attribute.kind == "computation" for attribute in found.contract.attributes):
         raise ValueError("a call cannot be asked: its computation is a graph; ask its operations")
     contract = found.contract
     defaults = {each.name: each.default for each in contract.attributes if each.default is not None}
@@ -150,12 +152,14 @@ def _ordered(operator: Operator, given: Mapping[str, Any]) -> list[str]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """An attribute of Python's own integers and texts, lists as tuples: what a message can carry."""
+    """An attribute of Python's own numbers and texts, lists as tuples: what a message can carry."""
     if isinstance(value, list | tuple | np.ndarray):
         return tuple(_plain(name, element) for element in value)
     if isinstance(value, np.integer):
         return int(value)
-    if not isinstance(value, int | str):
+    if isinstance(value, np.floating):
+        return float(value)
+    if not isinstance(value, int | float | str):
         raise ValueError(f"the attribute `{name}` is a {type(value).__name__}: no runtime can be given it")
     return value
 
@@ -195,9 +199,10 @@ def _model_bytes(structure: Structure, opset: int) -> bytes:
     from sonnx.load.types import TO_ONNX  # noqa: PLC0415  see above
     from sonnx.load.writer import to_bytes  # noqa: PLC0415  see above
 
-    if structure.operator == _CONVERT:
-        to = XLA_TYPES[dict(structure.attributes)["new_element_type"]]
-        node = Node("Cast", *_names(structure), {"to": TO_ONNX[to]})
+    stand_in = operator_named(structure.operator).trying.asked_as
+    if stand_in is not None:
+        to = XLA_TYPES[dict(structure.attributes)[stand_in.type_from]]
+        node = Node(stand_in.name, *_names(structure), {stand_in.attribute: TO_ONNX[to]})
     else:
         node = _onnx_node(structure, opset)
     return to_bytes(_graph(structure, node, opset))

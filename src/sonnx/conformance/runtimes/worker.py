@@ -13,7 +13,7 @@ from typing import Any
 from sonnx.conformance.runtimes.answer import (
     LONGEST_NAME,
     Answer,
-    Kind,
+    AnswerKind,
     answer_frame,
     lacks_memory,
     last_lines,
@@ -60,7 +60,7 @@ def answer_to(runtime: Runtime, question: Question) -> Answer:
         return Answer("too large" if lacks_memory("\n".join(said)) else "crashed", code=error.code, said=said)
     except Exception as error:  # of a library that nobody here knows
         message = _message(error)
-        kind: Kind = "too large" if lacks_memory(message) else "refused"
+        kind: AnswerKind = "too large" if lacks_memory(message) else "refused"
         return Answer(kind, error=shown(type(error).__name__, LONGEST_NAME), message=message)
 
 

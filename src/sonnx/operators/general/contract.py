@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from sonnx.model.call import ABSENT, Call, call
-from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
+from sonnx.operators.rules.storage import dense
+from sonnx.vocabulary.call import ABSENT, Call, call
+from sonnx.vocabulary.rule import Broken, Rule, Shown
 
 # Nobody reads more names in one finding.
 _MOST_SHOWN = 20
@@ -34,20 +35,12 @@ def _attributes_given(call: Call) -> Broken | None:
     return Broken(tuple(Shown(name, "absent") for name in missing), f"write {names} explicitly")
 
 
-def _converted_tuple(call: Call, tensor: TensorType) -> bool:
-    return call.operator == "xla.ConvertElementType" and (tensor.foreign or "").endswith("tuple")
-
-
-# A sparse tensor is refused as such, whatever its elements are.
-
-
 def _typed(call: Call) -> Broken | None:
     vague = tuple(
         Shown(name, str(tensor))
         for name, tensor in _tensors(call)
-        # ConvertElementType has a rule of its own for tuples.
-        if not (tensor.sparse or _converted_tuple(call, tensor))
-        and (tensor.sizes is None or (tensor.dtype is None and tensor.foreign is None))
+        # A sparse tensor is refused as such, whatever its elements are.
+        if not tensor.sparse and (tensor.sizes is None or (tensor.dtype is None and tensor.foreign is None))
     )
     advice = "give an array with an explicit dtype, or sonnx.real([...]) for exact numbers"
     return Broken(vague, advice) if vague else None
@@ -61,12 +54,6 @@ def _known_types(call: Call) -> Broken | None:
     )
     advice = "convert it yourself to one of the profile's types, or lift numbers exactly with sonnx.real"
     return Broken(foreign, advice) if foreign else None
-
-
-def _dense(call: Call) -> Broken | None:
-    # Where has a rule of its own for this, where.R1.
-    sparse = tuple(Shown(name, str(tensor)) for name, tensor in _tensors(call) if tensor.sparse)
-    return Broken(sparse, "make the tensor dense") if sparse and call.operator != "Where" else None
 
 
 def _known_names(call: Call) -> Broken | None:
@@ -112,7 +99,7 @@ RULES = (
         "No tensor may be sparse.",
         "What an operator does with the elements a sparse tensor leaves out is not specified.",
         True,
-        _dense,
+        dense,
         failing=call("Clip", {**_CLIP, "input": "sparse float[2,3]"}),
         passing=call("Clip", _CLIP),
         ruling="D-ALL-3",

@@ -10,11 +10,12 @@ from typing import Any
 from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Reference, Scope
 from sonnx.model.inline import DEEPEST_CALL, MOST_NODES, flatten, inlined_size, recursive
 from sonnx.model.location import Location
-from sonnx.model.rule import Fault, Shown
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.catalogue import NODE_OPERATORS, node_operator
+from sonnx.operators.catalogue import node_operator
 from sonnx.operators.graph.structure import function_location, shown_name
-from sonnx.operators.shared.predicates import LONGEST_TEXT, MOST_AXES, MOST_ELEMENTS, written_elements
+from sonnx.operators.rules.limits import MOST_AXES, MOST_ELEMENTS
+from sonnx.operators.rules.wording import LONGEST_TEXT, written_elements
+from sonnx.vocabulary.rule import Fault, Shown
 
 OLDEST_OPSET = 13
 _OLDEST_IR = 3
@@ -37,11 +38,8 @@ _IN_ITS_PLACE = {
     "Gemm": "where its operands are the features of one image, write it as a Conv with a 1 by 1 kernel",
     "Identity": "take what it passes on from where it comes",
     "MatMul": "where its operands are the features of one image, write it as a Conv with a 1 by 1 kernel",
-    "Relu": "write a Clip with `min` 0 and as `max` infinity, or the highest number of an integer type",
 }
-_NOTHING = (
-    f"the profile has only {', '.join(NODE_OPERATORS)}: while the model needs any other, it cannot conform"
-)
+_NOTHING = "the profile has nothing in its place: while the model needs it, it cannot conform"
 _UNKNOWN_RULE, _RANDOM_RULE, _SUBGRAPH_RULE = "graph.D6", "graph.D7", "graph.D8"
 _TRAINING = "ai.onnx.preview.training"
 # The version of Dropout from which on it has no `is_test`, and the place of its input `training_mode`.

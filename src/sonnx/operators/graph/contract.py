@@ -1,7 +1,7 @@
 """The rules on a model as a whole: an acyclic graph in which nothing is open (D-GRAPH-1, D-GRAPH-3)."""
 
-from sonnx.model.rule import GraphRule
 from sonnx.operators.graph import content, examples, structure
+from sonnx.vocabulary.rule import GraphRule
 
 RULES = (
     GraphRule(

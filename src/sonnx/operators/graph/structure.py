@@ -7,8 +7,8 @@ from dataclasses import replace
 from sonnx.model.graph import Function, Graph, Node, Opaque, Scope
 from sonnx.model.location import Location
 from sonnx.model.order import contributing, cycles, given_order, needs
-from sonnx.model.rule import Fault, Shown
-from sonnx.operators.shared.predicates import LONGEST_TEXT, written, written_elements
+from sonnx.operators.rules.wording import LONGEST_TEXT, written, written_elements
+from sonnx.vocabulary.rule import Fault, Shown
 
 
 def shown_name(name: str) -> str:

@@ -10,7 +10,7 @@ from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant, Node
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import numpy_dtype
-from sonnx.operators.shared.predicates import is_integer
+from sonnx.operators.rules.lists import is_integer
 
 # How each attribute of Constant holds elements; the last is the rank.
 _CONSTANTS = {

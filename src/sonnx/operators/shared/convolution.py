@@ -10,6 +10,9 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, zero
 from sonnx.numeric.products import sum_of_products
 from sonnx.numeric.windows import Windows
+from sonnx.terms.tensors import Given, Made, fold, tensor
+from sonnx.terms.term import Term, Truth
+from sonnx.terms.words import narrow, plus_product, select, wide
 
 
 @dataclass(frozen=True)
@@ -111,3 +114,42 @@ def convolve(
         accumulate,
     )
     return Y.reshape(X.shape[0], out_channels, *positions)
+
+
+def convolution(X: Given, W: Given, B: Given | None, axes: Sequence[Axis], group: int = 1) -> Made:
+    """Y[b,c,m] = B[c] + Σ_z Σ_k X'[b,z,m·stride+k·dilation] · W[c,z,k], where X' is X dilated, then padded.
+
+    The sum is taken in that order, in the wide type, from the bias or from 0 (D-CONV-6, D-XLA-5).
+    """
+    outputs, channels, *kernel = W.shape
+
+    def at(b: Term, c: Term, *m: Term) -> Term:
+        first = c // (outputs // group) * channels if group > 1 else 0
+
+        def step(s: Term, z: Term, *k: Term) -> Term:
+            met = [m_ * axis.stride + k_ * axis.dilation for m_, k_, axis in zip(m, k, axes, strict=True)]
+            return plus_product(s, wide(padded(X, (b, z + first), met, axes)), wide(W[c, z, *k]))
+
+        return narrow(fold((channels, *kernel), wide(0 if B is None else B[c]), step))
+
+    return tensor((X.shape[0], outputs, *output_sizes(X.shape[2:], axes)), at)
+
+
+def padded(X: Given, leading: tuple[Term, Term], places: Sequence[Term], axes: Sequence[Axis]) -> Term:
+    """The element of X, dilated, then padded, at these places; zeros are elements too (D-CONV-5, D-XLA-5).
+
+    Only where zeros are it is asked whether one is met.
+    """
+    is_element: Truth = True
+    indices = []
+    for place, axis, size in zip(places, axes, X.shape[2:], strict=True):
+        dilated = place - axis.begin
+        found = dilated // axis.base_dilation
+        if axis.begin > 0:
+            is_element = is_element & (found >= 0)
+        if axis.end > 0:
+            is_element = is_element & (found < size)
+        if axis.base_dilation > 1:
+            is_element = is_element & (dilated % axis.base_dilation == 0)
+        indices.append(found)
+    return select(is_element, X[*leading, *indices], 0)

@@ -13,8 +13,8 @@ from sonnx.numeric.products import ACCUMULATOR
 from sonnx.numeric.rounding import FORMATS, nearest
 from sonnx.operators.shared.convolution import Axis, convolve, output_sizes, pad, windows
 from sonnx.operators.shared.convolution_accuracy import convolution_bound
-from sonnx.operators.shared.draws import Draw, drawn_array, drawn_beside, rarely, whole_values
-from sonnx.operators.shared.special_values import (
+from sonnx.vocabulary.draws import Draw, drawn_array, drawn_beside, rarely, whole_values
+from sonnx.vocabulary.special_values import (
     Random,
     Shape,
     is_infinite,
@@ -27,7 +27,7 @@ from sonnx.operators.shared.special_values import (
     special_values,
     whole_numbers,
 )
-from sonnx.operators.shared.trials import Clause
+from sonnx.vocabulary.trial import Clause
 
 # A number, or the name of a special value.
 Value = Fraction | int | str

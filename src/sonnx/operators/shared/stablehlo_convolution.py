@@ -5,10 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sonnx.model.dtype import INTEGERS, DType
-from sonnx.numeric.products import ACCUMULATOR
-from sonnx.operators.shared.convolution import Axis, output_sizes, places
-from sonnx.operators.shared.stablehlo import (
+from sonnx.mlir.operations import (
     ExportError,
     Tensor,
     barrier,
@@ -17,6 +14,9 @@ from sonnx.operators.shared.stablehlo import (
     type_text,
     zeros,
 )
+from sonnx.model.dtype import INTEGERS, DType
+from sonnx.numeric.products import ACCUMULATOR
+from sonnx.operators.shared.convolution import Axis, output_sizes, places
 
 # Each takes some lines of the text; a model of a few bytes can ask for very many.
 _MOST_GROUPS = 4096

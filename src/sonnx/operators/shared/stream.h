@@ -17,11 +17,11 @@ INLINE int64_t stream_head(const element *to, int64_t size, int64_t count)
     return head < count ? head : count;
 }
 
-/* Asks for `count` elements that will be read soon; beyond the end of an array that does nothing. */
-INLINE void stream_ask(const element *from, int64_t count)
+/* Asks for so many bytes that will be read soon; beyond the end of an array that does nothing. */
+INLINE void stream_ask(const void *from, int64_t bytes)
 {
     const uintptr_t there = (uintptr_t)from + STREAM_AHEAD;
-    for (int64_t i = 0; i < count * (int64_t)sizeof(element); i += STREAM_LINE) {
+    for (int64_t i = 0; i < bytes; i += STREAM_LINE) {
         __builtin_prefetch((const void *)(there + (uintptr_t)i));
     }
 }

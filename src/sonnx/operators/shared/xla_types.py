@@ -1,12 +1,11 @@
 """The element types of the XLA operations (D-XLA-6), and `real` beside them, and rules on outputs."""
 
-from collections.abc import Callable
-
-from sonnx.model.call import Call, call
 from sonnx.model.dtype import IEEE, INTEGERS, DType
-from sonnx.model.rule import Rule
 from sonnx.model.tensor_type import Size, TensorType
-from sonnx.operators.shared.predicates import ShapeOf, declared_shape, declared_type, static
+from sonnx.operators.rules.contracts import Words
+from sonnx.operators.rules.declarations import ShapeOf, declared_shape, declared_type
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.rule import Rule
 
 FLOATS = (*IEEE, DType.BFLOAT16)
 COMPLEX = (DType.COMPLEX64, DType.COMPLEX128)
@@ -17,20 +16,26 @@ SUMMED = (DType.REAL, *INTEGERS, *FLOATS)
 TYPES = (*ORDERED, *COMPLEX)
 
 
+# What XLA's operations say otherwise of rules that are made from data.
+OPERAND_WORDS: Words = {
+    "types of operand": {
+        "statement": "`operand` must be an array of one of XLA's element types, or of reals.",
+        "reason": "XLA has no strings.",
+        "restricts_onnx": False,
+        "ruling": "D-XLA-6",
+    },
+}
+OUTPUT_WORDS: Words = {
+    "shape of output": {
+        "reason": "A declared shape that differs would make later operations read other elements."
+    },
+    "type of output": {"reason": "No operation but ConvertElementType converts.", "ruling": "D-ALL-3"},
+}
+
+
 def xla_type(dtype: DType | None, shape: tuple[Size, ...] | None) -> TensorType:
     """A type that is printed as XLA spells it."""
     return TensorType(dtype, shape, dialect="xla")
-
-
-def made(shape_of: ShapeOf) -> Callable[[Call], list[tuple[int, ...]]]:
-    """The shape of what a call makes, as far as it is known."""
-
-    def shapes(call: Call) -> list[tuple[int, ...]]:
-        found = shape_of(call)
-        known = None if found is None else static(found)
-        return [] if known is None else [known]
-
-    return shapes
 
 
 def output_rules(

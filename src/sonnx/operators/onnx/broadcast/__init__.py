@@ -1,8 +1,10 @@
 """Broadcast: tensors are repeated until all have one shape."""
 
-from sonnx.model.operator import Operator
-from sonnx.operators.onnx.broadcast.accuracy import error_bound
 from sonnx.operators.onnx.broadcast.contract import CONTRACT
-from sonnx.operators.onnx.broadcast.meaning import meaning
+from sonnx.operators.onnx.broadcast.definition import DEFINITION
+from sonnx.operators.onnx.broadcast.witness import in_jax
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.trying import Trying
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound)
+TRYING = Trying(jax=in_jax)
+OPERATOR = Operator(CONTRACT, DEFINITION, trying=TRYING)

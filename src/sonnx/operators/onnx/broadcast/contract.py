@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
-from sonnx.model.call import Call, call
 from sonnx.model.dtype import IEEE, INTEGERS, DType
-from sonnx.model.operator import Contract, Operand
-from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.onnx.broadcast.shapes import Shape, broadcast_shape, equal_ranks, largest_sizes, misfits
-from sonnx.operators.shared.predicates import addressable, known, show, sizes
+from sonnx.operators.rules.broadcasting import Shape, broadcast_shape, equal_ranks, largest_sizes, misfits
+from sonnx.operators.rules.limits import addressable
+from sonnx.operators.rules.operands import known, sizes
+from sonnx.operators.rules.wording import show
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.operator import Contract, Operand
+from sonnx.vocabulary.rule import Broken, Rule, Shown
 
 TYPES = (DType.REAL, *IEEE, *INTEGERS, DType.STRING, DType.BOOL)
 
@@ -115,4 +117,5 @@ CONTRACT = Contract(
     attributes=(),
     rules=RULES,
     output_types=output_types,
+    ruling="D-BCAST",
 )

@@ -1,12 +1,16 @@
 """Clip: limits the elements of a tensor to an interval."""
 
-from sonnx.model.operator import Operator
-from sonnx.operators.onnx.clip.accuracy import error_bound
-from sonnx.operators.onnx.clip.amend import amend
+from sonnx.operators.onnx.clip.clauses import before
 from sonnx.operators.onnx.clip.contract import CONTRACT
-from sonnx.operators.onnx.clip.fast import kernels
-from sonnx.operators.onnx.clip.meaning import meaning
-from sonnx.operators.onnx.clip.plain import plain
-from sonnx.operators.onnx.clip.stablehlo import lower
+from sonnx.operators.onnx.clip.definition import DEFINITION
+from sonnx.vocabulary.kernel import Epilogue
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.trying import Trying
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, amend, stablehlo=lower, kernels=kernels, plain=plain)
+TRYING = Trying(jax="numpy.clip", before=before)
+OPERATOR = Operator(
+    CONTRACT,
+    DEFINITION,
+    epilogue=Epilogue("limits", ("min", "max")),
+    trying=TRYING,
+)

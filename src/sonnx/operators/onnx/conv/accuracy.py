@@ -5,7 +5,7 @@ from typing import Any
 
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.enclosure import Enclosure
-from sonnx.operators.onnx.conv.meaning import sliding
+from sonnx.operators.onnx.conv.geometry import sliding
 from sonnx.operators.shared.convolution_accuracy import convolution_bound, convolution_enclosure
 
 

@@ -3,21 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from sonnx.model.call import ABSENT, Call, call
-from sonnx.model.rule import Broken, Predicate, Rule, Shown
 from sonnx.operators.onnx.conv.auto_pad import AUTO_PADS, resolve
 from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, axes, channels, group, image_sizes, other_rank
 from sonnx.operators.onnx.conv.rules import ATTRIBUTES, GOOD, PASSING
-from sonnx.operators.shared.predicates import (
-    count,
-    elements,
-    integers,
-    is_integer,
-    show,
-    sizes,
-    written,
-    written_elements,
-)
+from sonnx.operators.rules.lists import elements, integers, is_integer
+from sonnx.operators.rules.operands import sizes
+from sonnx.operators.rules.wording import count, show, written, written_elements
+from sonnx.vocabulary.call import ABSENT, Call, call
+from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
 
 ACCUMULATE = ("separate", "fused")
 
@@ -113,6 +106,14 @@ def _multiplier_one(call: Call) -> Broken | None:
     return Broken(values, f"give `W` {number} output channels, one per channel of `X`")
 
 
+def _groups_fit(call: Call) -> bool:
+    """Any number of groups that divides the channels, of X and of the result, has a meaning."""
+    X, W, groups = sizes(call, "X", RANK), sizes(call, "W", RANK), _given(call, "group")
+    if X is None or W is None or not is_integer(groups) or groups < 1:
+        return False
+    return X[1] == W[1] * int(groups) and W[0] % int(groups) == 0
+
+
 def _kernel_shape_agrees(call: Call) -> Broken | None:
     value, W = integers(_given(call, "kernel_shape")), sizes(call, "W", RANK)
     if value is None or W is None or len(value) != SPATIAL or value == W[2:]:
@@ -135,6 +136,7 @@ def _rule(
     restricts_onnx: bool = False,
     ruling: str = "",
     passing: Call = PASSING,
+    covered: Callable[[Call], bool] | None = None,
 ) -> Rule:
     return Rule(
         identifier,
@@ -145,6 +147,7 @@ def _rule(
         failing,
         passing,
         ruling=ruling,
+        covered=covered,
     )
 
 
@@ -211,6 +214,7 @@ ATTRIBUTE_RULES = (
         _failing(group=0),
         restricts_onnx=True,
         ruling="D-CONV-2",
+        covered=_groups_fit,
     ),
     _rule(
         "conv.group.D1",
@@ -221,6 +225,7 @@ ATTRIBUTE_RULES = (
         passing=call("Conv", {**GOOD, "W": "float[2,1,3,3]", "B": "float[2]"}, {**ATTRIBUTES, "group": 2}),
         restricts_onnx=True,
         ruling="D-CONV-2",
+        covered=_groups_fit,
     ),
     _rule(
         "conv.kernel_shape.C1",

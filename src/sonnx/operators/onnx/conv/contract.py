@@ -1,15 +1,14 @@
 """Conv: signature, types, rules and shape rule."""
 
 from collections.abc import Mapping
-from math import prod
 
-from sonnx.model.call import Call
-from sonnx.model.lengths import Lengths, summed
-from sonnx.model.operator import Attribute, Contract, Operand
 from sonnx.model.tensor_type import TensorType
+from sonnx.operators.onnx.conv.amend import default_kernel_shape, default_pads, on_images
 from sonnx.operators.onnx.conv.attribute_rules import ATTRIBUTE_RULES
-from sonnx.operators.onnx.conv.geometry import output_shape, padded_sizes
+from sonnx.operators.onnx.conv.geometry import SPATIAL, output_shape
 from sonnx.operators.onnx.conv.rules import OPERAND_RULES, TYPES
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Attribute, Contract, Operand
 
 
 def output_types(call: Call) -> Mapping[str, TensorType]:
@@ -18,17 +17,6 @@ def output_types(call: Call) -> Mapping[str, TensorType]:
     # A batch size that is open keeps its name.
     batch = X.shape[:1] if X.shape else ()
     return {"Y": TensorType(X.dtype, None if shape is None else (*batch, *shape[1:]))}
-
-
-def working_types(call: Call) -> tuple[TensorType, ...]:
-    """X with its padding."""
-    X, padded = call.inputs["X"], padded_sizes(call)
-    return () if padded is None else (TensorType(X.dtype, (*(X.shape or ())[:2], *padded)),)
-
-
-def lengths(call: Call, given: Mapping[str, Lengths]) -> Lengths:
-    """Those of a bias and as many products as one output channel's kernel has taps."""
-    return summed(given["X"], given["W"], given.get("B", Lengths()), prod((call.inputs["W"].sizes or ())[1:]))
 
 
 CONTRACT = Contract(
@@ -48,16 +36,44 @@ CONTRACT = Contract(
     ),
     outputs=(Operand("Y", "Y", "the result: batch, output channels, lines, columns", TYPES),),
     attributes=(
-        Attribute("strides", "two integers", "steps of the kernel down lines and along columns"),
+        Attribute(
+            "strides",
+            "two integers",
+            "steps of the kernel down lines and along columns",
+            default_in_onnx=on_images((1,) * SPATIAL),
+        ),
         Attribute(
             "pads",
             "four integers",
             "zeros before lines, before columns, after lines, after columns",
+            default_in_onnx=default_pads,
         ),
-        Attribute("dilations", "two integers", "distances between taps of the kernel"),
-        Attribute("group", "integer", "1: standard; the number of channels: depthwise"),
-        Attribute("kernel_shape", "two integers", "lines and columns of W"),
-        Attribute("auto_pad", "text", "NOTSET: the pads are the ones written", default="NOTSET"),
+        Attribute(
+            "dilations",
+            "two integers",
+            "distances between taps of the kernel",
+            default_in_onnx=on_images((1,) * SPATIAL),
+        ),
+        Attribute(
+            "group",
+            "integer",
+            "1: standard; the number of channels: depthwise",
+            default_in_onnx=on_images(1),
+        ),
+        Attribute(
+            "kernel_shape",
+            "two integers",
+            "lines and columns of W",
+            default_in_onnx=default_kernel_shape,
+            default_because="an absent `kernel_shape` is that of `W`",
+        ),
+        Attribute(
+            "auto_pad",
+            "text",
+            "NOTSET: the pads are the ones written",
+            default="NOTSET",
+            default_in_onnx=on_images("NOTSET"),
+        ),
         Attribute(
             "accumulate",
             "text",
@@ -69,6 +85,5 @@ CONTRACT = Contract(
     rules=OPERAND_RULES + ATTRIBUTE_RULES,
     output_types=output_types,
     uses_arithmetic=True,
-    working_types=working_types,
-    lengths=lengths,
+    ruling="D-CONV",
 )

@@ -1,4 +1,4 @@
-/* Conv at the speed of the machine, with the bits of meaning.py: every output element is one sum, started at
+/* Conv at the speed of the machine, with the bits of its definition: every output element is one sum, started at
    the bias and continued term by term in the order input channel, kernel line, kernel column (D-CONV-6).
    Vectors run across output elements, never along a sum, so the width of a vector changes no bit.
 
@@ -36,7 +36,7 @@ INLINE SUM widened(TYPE value) { return value; }
 INLINE TYPE narrowed(SUM value) { return value; }
 #endif
 
-/* Clip of what a Conv made, by the cases of clip/meaning.py; comparisons with a NaN bound are false. */
+/* Clip of what a Conv made, by the cases of its definition; comparisons with a NaN bound are false. */
 struct bounds {
     TYPE low, high;
 };

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, replace
 from math import ceil, prod
 
 from sonnx.model.dtype import DType
-from sonnx.model.kernel import KernelCall, KernelRequest, Kernels, Scratch, Variant
 from sonnx.numeric.products import ACCUMULATOR
 from sonnx.operators.onnx.conv.geometry import SPATIAL
 from sonnx.operators.shared.convolution import Axis
+from sonnx.vocabulary.kernel import KernelCall, KernelRequest, NodeKernels, Scratch, Variant
 
 # A tile of sums: at most so many broadcast numbers times two vectors (TALL of fast.h), at least so many.
 _TALL, _LEAST_TALL = 6, 4
@@ -76,7 +76,7 @@ class Parameters:
         return tuple(asdict(self).items())
 
 
-def kernels(request: KernelRequest) -> Kernels | None:
+def kernels(request: KernelRequest) -> NodeKernels | None:
     """The calls for a Conv; None where there are no kernels for its groups, or nothing to sum."""
     X, W = (request.types[request.inputs[operand]] for operand in ("X", "W"))
     shapes = [kind.sizes or () for kind in (X, W, request.types[request.outputs["Y"]])]
@@ -124,7 +124,7 @@ def _parameters(
         pad_top=down.begin, pad_left=along.begin,
         padded_height=padded_height, row=row, phase=phase, plane=lines * per_line,
         block=ceil(terms / ceil(terms / _TERMS)), rows=0, tiles=1, scratch=0,
-        biased=int("B" in request.inputs), clipped=int(request.clip is not None),
+        biased=int("B" in request.inputs), clipped=int(request.epilogue is not None),
     )  # fmt: skip
 
 
@@ -178,8 +178,8 @@ class _Node:
 
     @property
     def bounds(self) -> tuple[str, ...]:
-        """Those of the Clip that is done at once."""
-        return self.request.clip or ()
+        """Those of the limits that are kept to at once."""
+        return self.request.epilogue.operands if self.request.epilogue else ()
 
     def own(self, name: str) -> str:
         """The name of a buffer of the node's own."""
@@ -214,7 +214,7 @@ class _Node:
         )
 
 
-def _dense(node: _Node, wide: int, direct: bool) -> Kernels:
+def _dense(node: _Node, wide: int, direct: bool) -> NodeKernels:
     """Vectors of pixels: input padded, weights packed, then tiles of Y."""
     p = node.p
     tiles = ceil(p.pixels / wide)
@@ -239,10 +239,10 @@ def _dense(node: _Node, wide: int, direct: bool) -> Kernels:
             "dense",
         ),
     )
-    return Kernels(calls, (*scratch, packed, sums, offsets))
+    return NodeKernels(calls, (*scratch, packed, sums, offsets))
 
 
-def _swapped(node: _Node, wide: int, direct: bool) -> Kernels:
+def _swapped(node: _Node, wide: int, direct: bool) -> NodeKernels:
     """Vectors of channels: the pixels are packed as well."""
     p = node.p
     rows, columns = ceil(p.outputs / wide) * wide, _filled(p.pixels)
@@ -270,10 +270,10 @@ def _swapped(node: _Node, wide: int, direct: bool) -> Kernels:
             "swapped",
         ),
     )
-    return Kernels(calls, (*scratch, packed, pixels, sums, offsets))
+    return NodeKernels(calls, (*scratch, packed, pixels, sums, offsets))
 
 
-def _depthwise(node: _Node, lanes: int) -> Kernels:
+def _depthwise(node: _Node, lanes: int) -> NodeKernels:
     """A channel at a time, in strips of lines; vectors may read on behind the last line of a strip."""
     p = node.p
     # The lines of a strip that no output needs more than once should be the fewer.
@@ -291,10 +291,10 @@ def _depthwise(node: _Node, lanes: int) -> Kernels:
         p.batch * p.channels,
         "depthwise",
     )
-    return Kernels((find, call), (sums, offsets))
+    return NodeKernels((find, call), (sums, offsets))
 
 
-def _across(node: _Node, lanes: int) -> Kernels:
+def _across(node: _Node, lanes: int) -> NodeKernels:
     """Vectors of channels: the padded planes of so many channels, woven into one another."""
     p = node.p
     row = p.pad_left + p.width + int(node.request.attributes["pads"][-1])
@@ -315,4 +315,4 @@ def _across(node: _Node, lanes: int) -> Kernels:
             "across",
         ),
     )
-    return Kernels(calls, (packed, sums))
+    return NodeKernels(calls, (packed, sums))

@@ -1,8 +1,12 @@
 """Shapes of a convolution, from types and attributes alone."""
 
-from sonnx.model.call import Call
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sonnx.operators.rules.lists import integers, is_integer
+from sonnx.operators.rules.operands import Extents, extents, sizes, static
 from sonnx.operators.shared.convolution import Axis
-from sonnx.operators.shared.predicates import Extents, extents, integers, is_integer, sizes, static
+from sonnx.vocabulary.call import Call
 
 SPATIAL = 2
 RANK = 2 + SPATIAL
@@ -33,7 +37,20 @@ def _axes(call: Call) -> tuple[Axis, ...] | None:
     proper = positive(weights[2:]) and positive(strides) and positive(dilations)
     if not proper or len(pads) != 2 * SPATIAL or min(pads) < 0:
         return None
-    return tuple(map(Axis, weights[2:], strides, dilations, pads[:SPATIAL], pads[SPATIAL:]))
+    return axes_of(weights[2:], strides, dilations, pads)
+
+
+def axes_of(
+    kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int], pads: Sequence[int]
+) -> tuple[Axis, ...]:
+    """How a kernel slides along lines and columns."""
+    begins, ends = pads[:SPATIAL], pads[SPATIAL:]
+    return tuple(Axis(*map(int, each)) for each in zip(kernel, strides, dilations, begins, ends, strict=True))
+
+
+def sliding(W: Any, attributes: Mapping[str, Any]) -> list[Axis]:
+    """How a kernel W, of which the shape is known, slides along each spatial axis."""
+    return list(axes_of(W.shape[2:], *(attributes[name] for name in ("strides", "dilations", "pads"))))
 
 
 def other_rank(call: Call) -> int | None:

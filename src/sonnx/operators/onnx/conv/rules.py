@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sonnx.model.call import Call, call
 from sonnx.model.dtype import IEEE, DType
-from sonnx.model.rule import Broken, Predicate, Rule, Shown
 from sonnx.operators.onnx.conv.geometry import (
     RANK,
     axes,
@@ -14,20 +12,13 @@ from sonnx.operators.onnx.conv.geometry import (
     output_shape,
     padded_sizes,
 )
-from sonnx.operators.shared.predicates import (
-    addressable,
-    count,
-    declared_shape,
-    declared_type,
-    extents,
-    known,
-    one_of,
-    same_type,
-    show,
-    sizes,
-    static,
-    written,
-)
+from sonnx.operators.rules.declarations import declared_shape, declared_type
+from sonnx.operators.rules.element_types import one_of, same_type
+from sonnx.operators.rules.limits import addressable
+from sonnx.operators.rules.operands import extents, known, sizes, static
+from sonnx.operators.rules.wording import count, show, written
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
 
 TYPES = (DType.REAL, *IEEE)
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sonnx.operators.onnx.conv.meaning import sliding
-from sonnx.operators.shared.stablehlo import Tensor, broadcast_in_dim, convert, elementwise
+from sonnx.mlir.operations import Tensor, broadcast_in_dim, convert, elementwise
+from sonnx.operators.onnx.conv.geometry import sliding
 from sonnx.operators.shared.stablehlo_convolution import convolution
 
 

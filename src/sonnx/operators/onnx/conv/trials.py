@@ -9,8 +9,7 @@ import numpy as np
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.operators.onnx.conv.auto_pad import SAME_LOWER, SAME_UPPER, resolve
-from sonnx.operators.onnx.conv.geometry import SPATIAL
-from sonnx.operators.onnx.conv.meaning import sliding
+from sonnx.operators.onnx.conv.geometry import SPATIAL, sliding
 from sonnx.operators.shared.convolution_trials import (
     Rulings,
     Sum,
@@ -25,8 +24,8 @@ from sonnx.operators.shared.convolution_trials import (
     sums,
     with_special,
 )
-from sonnx.operators.shared.draws import Draw, choice
-from sonnx.operators.shared.special_values import (
+from sonnx.vocabulary.draws import Draw, choice
+from sonnx.vocabulary.special_values import (
     NOTHING,
     Random,
     Shape,
@@ -36,7 +35,7 @@ from sonnx.operators.shared.special_values import (
     tiny_numbers,
     whole_numbers,
 )
-from sonnx.operators.shared.trials import Clause, Trial
+from sonnx.vocabulary.trial import Clause, Trial
 
 _RULINGS = Rulings(zeros="D-CONV-5", padding="D-CONV-5", places="D-CONV-1", order="D-CONV-6", bias="D-CONV-4")
 _RANDOM = 24

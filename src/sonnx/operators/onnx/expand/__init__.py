@@ -1,11 +1,12 @@
 """Expand: one tensor is broadcast to a given shape, explicitly in a graph."""
 
-from sonnx.model.operator import Operator
-from sonnx.operators.onnx.expand.accuracy import error_bound
+from sonnx.operators.onnx.expand.calls import MOVES
 from sonnx.operators.onnx.expand.contract import CONTRACT
-from sonnx.operators.onnx.expand.fast import kernels
-from sonnx.operators.onnx.expand.meaning import meaning
-from sonnx.operators.onnx.expand.plain import plain
-from sonnx.operators.onnx.expand.stablehlo import lower
+from sonnx.operators.onnx.expand.definition import DEFINITION
+from sonnx.operators.onnx.expand.form import FORM
+from sonnx.operators.onnx.expand.witness import in_jax
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.trying import Trying
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, stablehlo=lower, kernels=kernels, plain=plain)
+TRYING = Trying(form=FORM, jax=in_jax, moves=MOVES)
+OPERATOR = Operator(CONTRACT, DEFINITION, trying=TRYING)

@@ -1,9 +1,11 @@
 """Broadcast: an array repeated along new dimensions on its left."""
 
-from sonnx.model.operator import Operator
-from sonnx.operators.xla.broadcast.accuracy import error_bound
+from sonnx.operators.xla.broadcast.calls import MOVES
 from sonnx.operators.xla.broadcast.contract import CONTRACT
-from sonnx.operators.xla.broadcast.meaning import meaning
-from sonnx.operators.xla.broadcast.stablehlo import lower
+from sonnx.operators.xla.broadcast.definition import DEFINITION
+from sonnx.operators.xla.broadcast.form import FORM
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.trying import Trying
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, stablehlo=lower)
+TRYING = Trying(form=FORM, jax="lax.broadcast", moves=MOVES)
+OPERATOR = Operator(CONTRACT, DEFINITION, trying=TRYING)

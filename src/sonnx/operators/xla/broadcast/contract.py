@@ -1,22 +1,17 @@
-"""Broadcast: signature, types, rules and shape rule."""
+"""Broadcast: signature, types and shape rule (D-XLA-6)."""
 
-from collections.abc import Mapping
-
-from sonnx.model.call import Call, call
-from sonnx.model.operator import Attribute, Contract, Operand
-from sonnx.model.rule import Broken, Rule, Shown
-from sonnx.model.tensor_type import TensorType
-from sonnx.operators.shared.predicates import Extents, addressable, extents, integers, one_of, written
-from sonnx.operators.shared.xla_types import TYPES, made, output_rules, xla_type
-
-_NAME = "xla.Broadcast"
-_GOOD = {"operand": "f32[3]"}
-_SIZES = {"broadcast_sizes": (2, 4)}
+from sonnx.operators.rules.contracts import moving
+from sonnx.operators.rules.lists import integers
+from sonnx.operators.rules.operands import Extents, extents
+from sonnx.operators.rules.wording import written
+from sonnx.operators.shared.xla_types import OPERAND_WORDS, OUTPUT_WORDS, TYPES
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.operator import Attribute, Operand
+from sonnx.vocabulary.rule import Broken, Rule, Shown
 
 
-def output_types(call: Call) -> Mapping[str, TensorType]:
-    """The operand's type; the new sizes stand before the operand's own (D-XLA-6)."""
-    return {"output": xla_type(call.inputs["operand"].dtype, _output_shape(call))}
+def _example(*sizes: int) -> Call:
+    return call("xla.Broadcast", {"operand": "f32[3]"}, {"broadcast_sizes": sizes})
 
 
 def _new_sizes(call: Call) -> tuple[int, ...] | None:
@@ -25,6 +20,7 @@ def _new_sizes(call: Call) -> tuple[int, ...] | None:
 
 
 def _output_shape(call: Call) -> Extents | None:
+    """The new sizes stand before the operand's own."""
     operand, new = extents(call, "operand"), _new_sizes(call)
     return None if operand is None or new is None else (*new, *operand)
 
@@ -36,48 +32,34 @@ def _sizes(call: Call) -> Broken | None:
     return Broken((shown,), "write a list of integers from 0 up")
 
 
-RULES = (
-    Rule(
-        "xla.broadcast.operand.D1",
-        "`operand` must be an array of one of XLA's element types, or of reals.",
-        "XLA has no strings.",
-        False,
-        one_of("operand", TYPES),
-        failing=call(_NAME, {"operand": "string[3]"}, _SIZES),
-        passing=call(_NAME, {"operand": "pred[3]"}, _SIZES),
-        ruling="D-XLA-6",
-    ),
-    Rule(
-        "xla.broadcast.broadcast_sizes.D1",
-        "`broadcast_sizes` must be a list of integers from 0 up.",
-        "They are the sizes of the new dimensions.",
-        False,
-        _sizes,
-        failing=call(_NAME, _GOOD, {"broadcast_sizes": (2, -4)}),
-        passing=call(_NAME, _GOOD, _SIZES),
-        ruling="D-XLA-6",
-    ),
-    Rule(
-        "xla.broadcast.broadcast_sizes.D2",
-        "The output must have fewer than 2^31 elements (sizes 0 not counted) and at most 64 axes.",
-        "Indices of generated code are 32 bits wide, and no array here has more axes.",
-        False,
-        addressable(made(_output_shape), "operand"),
-        failing=call(_NAME, _GOOD, {"broadcast_sizes": (2**60,)}),
-        passing=call(_NAME, _GOOD, _SIZES),
-        ruling="D-ALL-3",
-    ),
-    *output_rules("xla.broadcast", _output_shape, call(_NAME, _GOOD, _SIZES), "f32[3,2,4]", "f64[2,4,3]"),
+_COUNTS = Rule(
+    "xla.broadcast.broadcast_sizes.D1",
+    "`broadcast_sizes` must be a list of integers from 0 up.",
+    "They are the sizes of the new dimensions.",
+    False,
+    _sizes,
+    failing=_example(2, -4),
+    passing=_example(2, 4),
+    ruling="D-XLA-6",
 )
 
-CONTRACT = Contract(
-    name="Broadcast",
+CONTRACT = moving(
+    "Broadcast",
     domain="xla",
     versions=(),
     summary="Repeats an array along new dimensions, which are put before its own.",
-    inputs=(Operand("operand", "X", "the array to be repeated", TYPES),),
-    outputs=(Operand("output", "Y", "the repeated array", TYPES),),
-    attributes=(Attribute("broadcast_sizes", "integers", "sizes of the new dimensions, any number of them"),),
-    rules=RULES,
-    output_types=output_types,
+    inputs=[Operand("operand", "X", "the array to be repeated")],
+    output=Operand("output", "Y", "the repeated array"),
+    types=TYPES,
+    attributes=[Attribute("broadcast_sizes", "integers", "sizes of the new dimensions, any number of them")],
+    shape_of=_output_shape,
+    good=_example(2, 4),
+    too_large=_example(2**60),
+    ruling="",
+    more=[_COUNTS],
+    words={
+        **OPERAND_WORDS,
+        "size of output": {"identifier": "xla.broadcast.broadcast_sizes.D2", "restricts_onnx": False},
+        **OUTPUT_WORDS,
+    },
 )

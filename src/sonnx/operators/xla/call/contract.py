@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 
-from sonnx.model.call import Call, call
 from sonnx.model.graph import Value
-from sonnx.model.operator import Attribute, Contract, Operand
-from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType, tensor_type
-from sonnx.operators.shared.predicates import alike, count, known, show, written
+from sonnx.operators.rules.operands import alike, known
+from sonnx.operators.rules.wording import count, show, written
 from sonnx.operators.shared.xla_types import TYPES, xla_type
 from sonnx.operators.xla.call.callee import Callee, callee_of
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.operator import Attribute, Contract, Operand
+from sonnx.vocabulary.rule import Broken, Rule, Shown
 
 _NAME = "xla.Call"
 _CALLEE = Callee(

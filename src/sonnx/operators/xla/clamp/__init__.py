@@ -1,9 +1,11 @@
 """Clamp: every element limited to the range between two bounds."""
 
-from sonnx.model.operator import Operator
-from sonnx.operators.xla.clamp.accuracy import error_bound
+from sonnx.operators.xla.clamp.clauses import before
 from sonnx.operators.xla.clamp.contract import CONTRACT
-from sonnx.operators.xla.clamp.meaning import meaning
-from sonnx.operators.xla.clamp.stablehlo import lower
+from sonnx.operators.xla.clamp.definition import DEFINITION
+from sonnx.operators.xla.clamp.witness import in_jax
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.trying import Trying
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, stablehlo=lower)
+TRYING = Trying(jax=in_jax, before=before)
+OPERATOR = Operator(CONTRACT, DEFINITION, trying=TRYING)

@@ -1,9 +1,12 @@
 """Collapse: neighbouring dimensions made into one."""
 
-from sonnx.model.operator import Operator
-from sonnx.operators.xla.collapse.accuracy import error_bound
+from sonnx.operators.xla.collapse.calls import MOVES
 from sonnx.operators.xla.collapse.contract import CONTRACT
-from sonnx.operators.xla.collapse.meaning import meaning
-from sonnx.operators.xla.collapse.stablehlo import lower
+from sonnx.operators.xla.collapse.definition import DEFINITION
+from sonnx.operators.xla.collapse.form import FORM
+from sonnx.operators.xla.collapse.witness import in_jax
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.trying import Trying
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, stablehlo=lower)
+TRYING = Trying(form=FORM, jax=in_jax, moves=MOVES)
+OPERATOR = Operator(CONTRACT, DEFINITION, trying=TRYING)

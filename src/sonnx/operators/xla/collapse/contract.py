@@ -1,33 +1,18 @@
-"""Collapse: signature, types, rules and shape rule."""
+"""Collapse: signature, types and shape rule (D-XLA-6)."""
 
-from collections.abc import Mapping
-
-from sonnx.model.call import Call, call
-from sonnx.model.operator import Attribute, Contract, Operand
-from sonnx.model.rule import Broken, Rule, Shown
-from sonnx.model.tensor_type import TensorType
-from sonnx.operators.shared.predicates import (
-    Extents,
-    addressable,
-    count,
-    extents,
-    integers,
-    one_of,
-    show,
-    static,
-    written,
-)
-from sonnx.operators.shared.xla_types import TYPES, made, output_rules, xla_type
+from sonnx.operators.rules.contracts import moving
+from sonnx.operators.rules.lists import integers
+from sonnx.operators.rules.operands import Extents, extents, static
+from sonnx.operators.rules.wording import count, show, written
+from sonnx.operators.shared.xla_types import OPERAND_WORDS, OUTPUT_WORDS, TYPES
 from sonnx.operators.xla.collapse.shapes import collapsed_shape
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.operator import Attribute, Operand
+from sonnx.vocabulary.rule import Broken, Rule, Shown
 
-_NAME = "xla.Collapse"
-_GOOD = {"operand": "f32[4,2,3]"}
-_DIMENSIONS = {"dimensions": (0, 1)}
 
-
-def output_types(call: Call) -> Mapping[str, TensorType]:
-    """The operand's type; the product of the collapsed sizes stands in their place (D-XLA-6)."""
-    return {"output": xla_type(call.inputs["operand"].dtype, _output_shape(call))}
+def _example(*dimensions: int, operand: str = "f32[4,2,3]") -> Call:
+    return call("xla.Collapse", {"operand": operand}, {"dimensions": dimensions})
 
 
 def _listed(call: Call) -> tuple[int, ...] | None:
@@ -35,6 +20,7 @@ def _listed(call: Call) -> tuple[int, ...] | None:
 
 
 def _output_shape(call: Call) -> Extents | None:
+    """The product of the collapsed sizes stands in their place."""
     operand, dimensions = extents(call, "operand"), _listed(call)
     if operand is None or not dimensions or any(rule(call) for rule in (_inside, _neighbours)):
         return None
@@ -77,25 +63,15 @@ def _neighbours(call: Call) -> Broken | None:
     )
 
 
-RULES = (
-    Rule(
-        "xla.collapse.operand.D1",
-        "`operand` must be an array of one of XLA's element types, or of reals.",
-        "XLA has no strings.",
-        False,
-        one_of("operand", TYPES),
-        failing=call(_NAME, {"operand": "string[4,2,3]"}, _DIMENSIONS),
-        passing=call(_NAME, {"operand": "c64[4,2,3]"}, _DIMENSIONS),
-        ruling="D-XLA-6",
-    ),
+_RULES = (
     Rule(
         "xla.collapse.dimensions.D1",
         "`dimensions` must be a list of integers, at least one.",
         "What replaces no dimension has no place.",
         False,
         _some,
-        failing=call(_NAME, _GOOD, {"dimensions": ()}),
-        passing=call(_NAME, _GOOD, {"dimensions": (2,)}),
+        failing=_example(),
+        passing=_example(2),
         ruling="D-XLA-6",
     ),
     Rule(
@@ -104,8 +80,8 @@ RULES = (
         "Only dimensions that are there can be collapsed; they are not counted from the end.",
         False,
         _inside,
-        failing=call(_NAME, _GOOD, {"dimensions": (2, 3)}),
-        passing=call(_NAME, _GOOD, {"dimensions": (1, 2)}),
+        failing=_example(2, 3),
+        passing=_example(1, 2),
         ruling="D-XLA-6",
     ),
     Rule(
@@ -114,31 +90,29 @@ RULES = (
         "The elements stay in their order; another order would be a transposition.",
         False,
         _neighbours,
-        failing=call(_NAME, _GOOD, {"dimensions": (1, 0)}),
-        passing=call(_NAME, _GOOD, {"dimensions": (0, 1, 2)}),
+        failing=_example(1, 0),
+        passing=_example(0, 1, 2),
         ruling="D-XLA-6",
     ),
-    Rule(
-        "xla.collapse.dimensions.D4",
-        "The output must have fewer than 2^31 elements (sizes 0 not counted) and at most 64 axes.",
-        "Indices of generated code are 32 bits wide, and no array here has more axes.",
-        False,
-        addressable(made(_output_shape), "operand"),
-        failing=call(_NAME, {"operand": "f32[0,65536,65536]"}, {"dimensions": (1, 2)}),
-        passing=call(_NAME, _GOOD, _DIMENSIONS),
-        ruling="D-ALL-3",
-    ),
-    *output_rules("xla.collapse", _output_shape, call(_NAME, _GOOD, _DIMENSIONS), "f32[4,6]", "f64[8,3]"),
 )
 
-CONTRACT = Contract(
-    name="Collapse",
+CONTRACT = moving(
+    "Collapse",
     domain="xla",
     versions=(),
     summary="Makes neighbouring dimensions of an array into one.",
-    inputs=(Operand("operand", "X", "the array", TYPES),),
-    outputs=(Operand("output", "Y", "the same elements with fewer dimensions", TYPES),),
-    attributes=(Attribute("dimensions", "integers", "neighbouring dimensions, from low to high"),),
-    rules=RULES,
-    output_types=output_types,
+    inputs=[Operand("operand", "X", "the array")],
+    output=Operand("output", "Y", "the same elements with fewer dimensions"),
+    types=TYPES,
+    attributes=[Attribute("dimensions", "integers", "neighbouring dimensions, from low to high")],
+    shape_of=_output_shape,
+    good=_example(0, 1),
+    too_large=_example(1, 2, operand="f32[0,65536,65536]"),
+    ruling="",
+    more=_RULES,
+    words={
+        **OPERAND_WORDS,
+        "size of output": {"identifier": "xla.collapse.dimensions.D4", "restricts_onnx": False},
+        **OUTPUT_WORDS,
+    },
 )

@@ -1,9 +1,12 @@
 """Concatenate: arrays joined along one dimension."""
 
-from sonnx.model.operator import Operator
-from sonnx.operators.xla.concatenate.accuracy import error_bound
+from sonnx.operators.xla.concatenate.calls import MOVES
 from sonnx.operators.xla.concatenate.contract import CONTRACT
-from sonnx.operators.xla.concatenate.meaning import meaning
-from sonnx.operators.xla.concatenate.stablehlo import lower
+from sonnx.operators.xla.concatenate.definition import DEFINITION
+from sonnx.operators.xla.concatenate.form import FORM
+from sonnx.operators.xla.concatenate.witness import in_jax
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.trying import Trying
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, stablehlo=lower)
+TRYING = Trying(form=FORM, jax=in_jax, moves=MOVES)
+OPERATOR = Operator(CONTRACT, DEFINITION, trying=TRYING)

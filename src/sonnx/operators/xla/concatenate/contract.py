@@ -1,35 +1,18 @@
-"""Concatenate: signature, types, rules and shape rule."""
+"""Concatenate: signature, types and shape rule (D-XLA-2)."""
 
-from collections.abc import Mapping
-
-from sonnx.model.call import Call, call
-from sonnx.model.operator import Attribute, Contract, Operand
-from sonnx.model.rule import Broken, Rule, Shown
-from sonnx.model.tensor_type import TensorType
-from sonnx.operators.shared.predicates import (
-    Extents,
-    addressable,
-    extents,
-    is_integer,
-    known,
-    show,
-    sizes,
-    written,
-)
-from sonnx.operators.shared.xla_types import TYPES, made, output_rules, xla_type
+from sonnx.operators.rules.contracts import Words, moving
+from sonnx.operators.rules.lists import is_integer
+from sonnx.operators.rules.operands import Extents, extents, sizes
+from sonnx.operators.rules.wording import FEW, show, unlike, written
+from sonnx.operators.shared.xla_types import OUTPUT_WORDS, TYPES
 from sonnx.operators.xla.concatenate.shapes import joined_shape
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.operator import Attribute, Operand
+from sonnx.vocabulary.rule import Broken, Rule, Shown
 
 _NAME = "xla.Concatenate"
 _GOOD = {"operands0": "f32[3,2]", "operands1": "f32[1,2]"}
 _DIMENSION = {"dimension": 0}
-# Operands that a message shows, where many are wrong.
-_FEW = 3
-
-
-def output_types(call: Call) -> Mapping[str, TensorType]:
-    """The operands' type; along the dimension the sizes add up (D-XLA-2)."""
-    first = next(iter(call.inputs.values()))
-    return {"output": xla_type(first.dtype, _output_shape(call))}
 
 
 def _dimension(call: Call) -> int | None:
@@ -45,6 +28,7 @@ def _first_shape(call: Call) -> Extents | None:
 
 
 def _output_shape(call: Call) -> Extents | None:
+    """Along the dimension the sizes add up."""
     dimension = _dimension(call)
     shapes = [sizes(call, name) for name in call.inputs]
     whole = [shape for shape in shapes if shape is not None]
@@ -54,34 +38,12 @@ def _output_shape(call: Call) -> Extents | None:
     return joined_shape(whole, dimension)
 
 
-def _some(call: Call) -> Broken | None:
-    return None if call.inputs else Broken((Shown("operands", "0"),), "give at least one operand")
-
-
-def _types(call: Call) -> Broken | None:
-    bad = [name for name in call.inputs if (t := known(call, name)) is not None and t.dtype not in TYPES]
-    return Broken(show(call, *bad[:_FEW]), "give arrays of XLA's element types, or of reals") if bad else None
-
-
-def _unlike(values: Mapping[str, object]) -> tuple[str, ...]:
-    """The first operand and the first that differs from it; there may be thousands."""
-    first = next(iter(values), "")
-    return next(((first, name) for name, value in values.items() if value != values[first]), ())
-
-
-def _one_type(call: Call) -> Broken | None:
-    unlike = _unlike({name: kind.dtype for name in call.inputs if (kind := known(call, name)) is not None})
-    if not unlike:
-        return None
-    return Broken(show(call, *unlike), "convert the operands to one type; nothing is converted by itself")
-
-
 def _some_rank(call: Call) -> Broken | None:
     scalars = [name for name in call.inputs if extents(call, name) == ()]
     if not scalars:
         return None
     advice = "give each a dimension, for example by Broadcast with broadcast_sizes = [1]"
-    return Broken(show(call, *scalars[:_FEW]), advice)
+    return Broken(show(call, *scalars[:FEW]), advice)
 
 
 def _shapes(call: Call) -> dict[str, Extents]:
@@ -90,10 +52,10 @@ def _shapes(call: Call) -> dict[str, Extents]:
 
 
 def _ranks(call: Call) -> Broken | None:
-    unlike = _unlike({name: len(shape) for name, shape in _shapes(call).items()})
-    if not unlike:
+    differing = unlike({name: len(shape) for name, shape in _shapes(call).items()})
+    if not differing:
         return None
-    return Broken(show(call, *unlike), "give all operands the same number of dimensions")
+    return Broken(show(call, *differing), "give all operands the same number of dimensions")
 
 
 def _sizes_agree(call: Call) -> Broken | None:
@@ -101,9 +63,9 @@ def _sizes_agree(call: Call) -> Broken | None:
     if dimension is None or _ranks(call) is not None:
         return None
     for axis in range(len(next(iter(found.values()), ()))):
-        unlike = _unlike({name: shape[axis] for name, shape in found.items() if shape[axis] is not None})
-        if axis != dimension and unlike:
-            values = (*show(call, *unlike), Shown("dimension", str(dimension), f"sizes differ at {axis}"))
+        differing = unlike({name: shape[axis] for name, shape in found.items() if shape[axis] is not None})
+        if axis != dimension and differing:
+            values = (*show(call, *differing), Shown("dimension", str(dimension), f"sizes differ at {axis}"))
             return Broken(values, "give the operands equal sizes at every dimension but the joined one")
     return None
 
@@ -118,37 +80,7 @@ def _inside(call: Call) -> Broken | None:
     return Broken(values, f"name a dimension from 0 to {len(shape) - 1}")
 
 
-RULES = (
-    Rule(
-        "xla.concatenate.operands.D1",
-        "There must be at least one operand.",
-        "Of nothing neither type nor shape is known.",
-        False,
-        _some,
-        failing=call(_NAME, {}, _DIMENSION),
-        passing=call(_NAME, {"operands0": "f32[3,2]"}, _DIMENSION),
-        ruling="D-XLA-2",
-    ),
-    Rule(
-        "xla.concatenate.operands.D2",
-        "Every operand must be an array of one of XLA's element types, or of reals.",
-        "XLA has no strings.",
-        False,
-        _types,
-        failing=call(_NAME, {"operands0": "string[3]"}, _DIMENSION),
-        passing=call(_NAME, {"operands0": "c128[3]"}, _DIMENSION),
-        ruling="D-XLA-6",
-    ),
-    Rule(
-        "xla.concatenate.operands.D3",
-        "All operands must have one element type.",
-        "Elements are moved, bit for bit; a conversion must be somebody's decision.",
-        False,
-        _one_type,
-        failing=call(_NAME, {**_GOOD, "operands1": "s32[1,2]"}, _DIMENSION),
-        passing=call(_NAME, _GOOD, _DIMENSION),
-        ruling="D-ALL-3",
-    ),
+_RULES = (
     Rule(
         "xla.concatenate.operands.D4",
         "No operand may have rank 0.",
@@ -180,16 +112,6 @@ RULES = (
         ruling="D-XLA-2",
     ),
     Rule(
-        "xla.concatenate.operands.D7",
-        "The output must have fewer than 2^31 elements (sizes 0 not counted).",
-        "Indices of generated code are 32 bits wide.",
-        False,
-        addressable(made(_output_shape)),
-        failing=call(_NAME, {"operands0": "s8[2000000000]", "operands1": "s8[2000000000]"}, _DIMENSION),
-        passing=call(_NAME, _GOOD, _DIMENSION),
-        ruling="D-ALL-3",
-    ),
-    Rule(
         "xla.concatenate.dimension.D1",
         "`dimension` must be an integer from 0 up to, but not including, the rank of the operands.",
         "It names the dimension that is joined; how many operands there are does not matter.",
@@ -199,17 +121,47 @@ RULES = (
         passing=call(_NAME, {**_GOOD, "operands1": "f32[3,5]"}, {"dimension": 1}),
         ruling="D-XLA-2",
     ),
-    *output_rules("xla.concatenate", _output_shape, call(_NAME, _GOOD, _DIMENSION), "f32[3,2]", "f64[4,2]"),
 )
+_WORDS: Words = {
+    "number of operands": {
+        "identifier": "xla.concatenate.operands.D1",
+        "statement": "There must be at least one operand.",
+        "ruling": "D-XLA-2",
+    },
+    "types of operands": {
+        "identifier": "xla.concatenate.operands.D2",
+        "statement": "Every operand must be an array of one of XLA's element types, or of reals.",
+        "reason": "XLA has no strings.",
+        "restricts_onnx": False,
+        "ruling": "D-XLA-6",
+    },
+    "type of operands": {
+        "identifier": "xla.concatenate.operands.D3",
+        "statement": "All operands must have one element type.",
+        "reason": "Elements are moved, bit for bit; a conversion must be somebody's decision.",
+    },
+    "size of output": {
+        "identifier": "xla.concatenate.operands.D7",
+        "statement": "The output must have fewer than 2^31 elements (sizes 0 not counted).",
+        "reason": "Indices of generated code are 32 bits wide.",
+        "restricts_onnx": False,
+    },
+    **OUTPUT_WORDS,
+}
 
-CONTRACT = Contract(
-    name="Concatenate",
+CONTRACT = moving(
+    "Concatenate",
     domain="xla",
     versions=(),
     summary="Joins arrays along one dimension.",
-    inputs=(Operand("operands", "X", "the arrays, in their order; at least one", TYPES, variadic=True),),
-    outputs=(Operand("output", "Y", "the joined array", TYPES),),
-    attributes=(Attribute("dimension", "integer", "the dimension along which they are joined"),),
-    rules=RULES,
-    output_types=output_types,
+    inputs=[Operand("operands", "X", "the arrays, in their order; at least one", variadic=True)],
+    output=Operand("output", "Y", "the joined array"),
+    types=TYPES,
+    attributes=[Attribute("dimension", "integer", "the dimension along which they are joined")],
+    shape_of=_output_shape,
+    good=call(_NAME, _GOOD, _DIMENSION),
+    too_large=call(_NAME, {"operands0": "s8[2000000000]", "operands1": "s8[2000000000]"}, _DIMENSION),
+    ruling="",
+    more=_RULES,
+    words=_WORDS,
 )

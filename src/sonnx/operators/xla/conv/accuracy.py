@@ -5,9 +5,9 @@ from typing import Any
 
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.enclosure import Enclosure
-from sonnx.operators.xla.conv.meaning import general_attributes
 from sonnx.operators.xla.conv_with_general_padding.accuracy import enclosure as general_enclosure
 from sonnx.operators.xla.conv_with_general_padding.accuracy import error_bound as general_error_bound
+from sonnx.operators.xla.conv_with_general_padding.geometry import general_attributes
 
 
 def error_bound(

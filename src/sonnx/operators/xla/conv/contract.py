@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from sonnx.model.call import Call, call
-from sonnx.model.operator import Attribute, Contract, Operand
-from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.shared.predicates import written
+from sonnx.operators.rules.wording import written
 from sonnx.operators.shared.xla_types import SUMMED
 from sonnx.operators.xla.conv_with_general_padding.contract import CONTRACT as GENERAL
 from sonnx.operators.xla.conv_with_general_padding.geometry import SAME, VALID
 from sonnx.operators.xla.conv_with_general_padding.rules import GOOD, rules
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.operator import Attribute, Contract, Operand
+from sonnx.vocabulary.rule import Broken, Rule, Shown
 
 _NAME = "xla.Conv"
 _ATTRIBUTES = {"window_strides": (1, 1), "padding": VALID, "accumulate": "separate"}
@@ -62,6 +62,4 @@ CONTRACT = Contract(
     rules=RULES,
     output_types=output_types,
     uses_arithmetic=True,
-    working_types=GENERAL.working_types,
-    lengths=GENERAL.lengths,
 )

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sonnx.operators.shared.stablehlo import Tensor
-from sonnx.operators.xla.conv.meaning import general_attributes
+from sonnx.mlir.operations import Tensor
+from sonnx.operators.xla.conv_with_general_padding.geometry import general_attributes
 from sonnx.operators.xla.conv_with_general_padding.stablehlo import lower as general_lower
 
 

@@ -18,12 +18,13 @@ from sonnx.operators.shared.convolution_trials import (
     random_elements,
     with_special,
 )
-from sonnx.operators.shared.draws import Draw, choice
-from sonnx.operators.shared.special_values import Random, Shape
-from sonnx.operators.shared.trials import Clause, Trial
-from sonnx.operators.xla.conv.meaning import general_attributes
-from sonnx.operators.xla.conv_with_general_padding.geometry import LEADING, SAME, VALID
-from sonnx.operators.xla.conv_with_general_padding.meaning import sliding
+from sonnx.operators.xla.conv_with_general_padding.geometry import (
+    LEADING,
+    SAME,
+    VALID,
+    general_attributes,
+    sliding,
+)
 from sonnx.operators.xla.conv_with_general_padding.trials import (
     DRAWN_HELD,
     MOST_SPATIAL,
@@ -33,6 +34,9 @@ from sonnx.operators.xla.conv_with_general_padding.trials import (
     value_trials,
     whole_operands,
 )
+from sonnx.vocabulary.draws import Draw, choice
+from sonnx.vocabulary.special_values import Random, Shape
+from sonnx.vocabulary.trial import Clause, Trial
 
 _NAME = "xla.conv"
 _RULINGS = Rulings(zeros="D-XLA-5", padding="D-XLA-4", places="D-XLA-5", order="D-XLA-5")

@@ -6,7 +6,7 @@ from typing import Any
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.enclosure import Enclosure
 from sonnx.operators.shared.convolution_accuracy import convolution_bound, convolution_enclosure
-from sonnx.operators.xla.conv_with_general_padding.meaning import sliding
+from sonnx.operators.xla.conv_with_general_padding.geometry import sliding
 
 
 def error_bound(

@@ -1,17 +1,15 @@
 """ConvWithGeneralPadding: signature, types, rules and shape rule."""
 
 from collections.abc import Mapping
-from math import prod
 
-from sonnx.model.call import Call, call
-from sonnx.model.lengths import Lengths, summed
-from sonnx.model.operator import Attribute, Contract, Operand
-from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.shared.predicates import count, written
+from sonnx.operators.rules.wording import count, written
 from sonnx.operators.shared.xla_types import SUMMED, xla_type
-from sonnx.operators.xla.conv_with_general_padding.geometry import output_shape, padded_shape, pairs, spatial
+from sonnx.operators.xla.conv_with_general_padding.geometry import output_shape, pairs, spatial
 from sonnx.operators.xla.conv_with_general_padding.rules import GOOD, at_least_one, rules
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.operator import Attribute, Contract, Operand
+from sonnx.vocabulary.rule import Broken, Rule, Shown
 
 _NAME, _IDENTIFIER = "xla.ConvWithGeneralPadding", "xla.conv_with_general_padding"
 _ATTRIBUTES = {
@@ -27,17 +25,6 @@ def output_types(call: Call) -> Mapping[str, TensorType]:
     """The type of `lhs`; one position for each placement of the window (D-XLA-5)."""
     lhs, shape = call.inputs["lhs"], output_shape(call)
     return {"output": xla_type(lhs.dtype, None if shape is None else (*(lhs.shape or ())[:1], *shape[1:]))}
-
-
-def working_types(call: Call) -> tuple[TensorType, ...]:
-    """The base area, dilated and padded."""
-    shape = padded_shape(call)
-    return () if shape is None else (xla_type(call.inputs["lhs"].dtype, shape),)
-
-
-def lengths(call: Call, given: Mapping[str, Lengths]) -> Lengths:
-    """Those of as many products as the window of one output feature has elements."""
-    return summed(given["lhs"], given["rhs"], Lengths(), prod((call.inputs["rhs"].sizes or ())[1:]))
 
 
 def _padding(call: Call) -> Broken | None:
@@ -109,6 +96,4 @@ CONTRACT = Contract(
     rules=RULES,
     output_types=output_types,
     uses_arithmetic=True,
-    working_types=working_types,
-    lengths=lengths,
 )

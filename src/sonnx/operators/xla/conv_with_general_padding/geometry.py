@@ -1,10 +1,12 @@
 """Shapes of the XLA convolutions, from types and attributes alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from sonnx.model.call import Call
+from sonnx.operators.rules.lists import integers
+from sonnx.operators.rules.operands import Extents, extents, sizes, static
 from sonnx.operators.shared.convolution import Axis, output_sizes
-from sonnx.operators.shared.predicates import Extents, extents, integers, sizes, static
+from sonnx.vocabulary.call import Call
 
 SAME, VALID = "SAME", "VALID"
 # Before the spatial dimensions come batch and features.
@@ -71,9 +73,28 @@ def along(
 ) -> tuple[Axis, ...]:
     """One axis for each spatial dimension: window, stride, padding, distances of elements and of taps."""
     return tuple(
-        Axis(size, stride, tap, low, high, step)
+        Axis(size, int(stride), int(tap), int(low), int(high), int(step))
         for size, stride, (low, high), step, tap in zip(kernel, strides, ends, spread, taps, strict=True)
     )
+
+
+def sliding(W: Any, attributes: Mapping[str, Any]) -> tuple[Axis, ...]:
+    """How a window W, of which the shape is known, slides along each spatial dimension."""
+    names = ("window_strides", "padding", "lhs_dilation", "rhs_dilation")
+    return along(W.shape[LEADING:], *(attributes[name] for name in names))
+
+
+def general_attributes(inputs: Mapping[str, Any], attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The attributes of ConvWithGeneralPadding that say what those of Conv say (D-XLA-4)."""
+    base, window = (inputs[name].shape[LEADING:] for name in ("lhs", "rhs"))
+    strides = tuple(map(int, attributes["window_strides"]))
+    ones = (1,) * len(base)
+    return {
+        **attributes,
+        "padding": resolved(attributes["padding"], base, window, strides),
+        "lhs_dilation": ones,
+        "rhs_dilation": ones,
+    }
 
 
 def axes(call: Call) -> tuple[Axis, ...] | None:

@@ -4,18 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sonnx.model.call import Call, call
-from sonnx.model.rule import Broken, Predicate, Rule, Shown
-from sonnx.operators.shared.predicates import (
-    addressable,
-    count,
-    extents,
-    integers,
-    one_of,
-    same_type,
-    show,
-    written,
-)
+from sonnx.operators.rules.element_types import one_of, same_type
+from sonnx.operators.rules.limits import addressable
+from sonnx.operators.rules.lists import integers
+from sonnx.operators.rules.operands import extents
+from sonnx.operators.rules.wording import count, show, written
 from sonnx.operators.shared.xla_types import SUMMED, output_rules
 from sonnx.operators.xla.conv_with_general_padding.geometry import (
     LEADING,
@@ -24,6 +17,8 @@ from sonnx.operators.xla.conv_with_general_padding.geometry import (
     positive,
     spatial,
 )
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
 
 GOOD = {"lhs": "f32[1,2,5,5]", "rhs": "f32[3,2,3,3]"}
 _PAIR = {"lhs": "pred[1,2,5,5]", "rhs": "pred[3,2,3,3]"}

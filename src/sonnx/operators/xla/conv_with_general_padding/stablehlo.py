@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sonnx.operators.shared.stablehlo import Tensor, convert
+from sonnx.mlir.operations import Tensor, convert
 from sonnx.operators.shared.stablehlo_convolution import convolution
-from sonnx.operators.xla.conv_with_general_padding.meaning import sliding
+from sonnx.operators.xla.conv_with_general_padding.geometry import sliding
 
 
 def lower(inputs: Mapping[str, Any], attributes: Mapping[str, Any]) -> Mapping[str, Tensor]:

@@ -22,8 +22,9 @@ from sonnx.operators.shared.convolution_trials import (
     sums,
     with_special,
 )
-from sonnx.operators.shared.draws import Draw, choice
-from sonnx.operators.shared.special_values import (
+from sonnx.operators.xla.conv_with_general_padding.geometry import LEADING, sliding
+from sonnx.vocabulary.draws import Draw, choice
+from sonnx.vocabulary.special_values import (
     NOTHING,
     Random,
     Shape,
@@ -33,9 +34,7 @@ from sonnx.operators.shared.special_values import (
     tiny_numbers,
     whole_numbers,
 )
-from sonnx.operators.shared.trials import Clause, Trial
-from sonnx.operators.xla.conv_with_general_padding.geometry import LEADING
-from sonnx.operators.xla.conv_with_general_padding.meaning import sliding
+from sonnx.vocabulary.trial import Clause, Trial
 
 # A name, the operands, whether zeros are to lie around the base area, and a text → a trial.
 Make = Callable[[str, Array, Array, bool, str], Trial]

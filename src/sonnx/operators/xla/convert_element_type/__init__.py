@@ -1,9 +1,11 @@
 """ConvertElementType: every element converted to another type."""
 
-from sonnx.model.operator import Operator
-from sonnx.operators.xla.convert_element_type.accuracy import error_bound
 from sonnx.operators.xla.convert_element_type.contract import CONTRACT
-from sonnx.operators.xla.convert_element_type.meaning import meaning
-from sonnx.operators.xla.convert_element_type.stablehlo import lower
+from sonnx.operators.xla.convert_element_type.definition import DEFINITION
+from sonnx.operators.xla.convert_element_type.trials import clauses, drawn, trials
+from sonnx.operators.xla.convert_element_type.witness import in_jax
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.trying import StandIn, Trying
 
-OPERATOR = Operator(CONTRACT, meaning, error_bound, stablehlo=lower)
+TRYING = Trying(trials, clauses, drawn, jax=in_jax, asked_as=StandIn("Cast", "to", "new_element_type"))
+OPERATOR = Operator(CONTRACT, DEFINITION, trying=TRYING)

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 
-from sonnx.model.call import Call, call
 from sonnx.model.dtype import XLA_NAMES, XLA_TYPES, DType
-from sonnx.model.lengths import OF_INTEGERS, Lengths
-from sonnx.model.operator import Attribute, Contract, Operand
-from sonnx.model.rule import Broken, Rule, Shown
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.shared.predicates import declared_shape, extents, known, one_of, show, written
+from sonnx.operators.rules.declarations import declared_shape
+from sonnx.operators.rules.element_types import one_of
+from sonnx.operators.rules.operands import extents, known
+from sonnx.operators.rules.wording import show, written
 from sonnx.operators.shared.xla_types import COMPLEX, TYPES, xla_type
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.operator import Attribute, Contract, Operand
+from sonnx.vocabulary.rule import Broken, Rule, Shown
 
 _NAME = "xla.ConvertElementType"
 _GOOD = {"operand": "s32[3]"}
@@ -25,11 +27,6 @@ def target(call: Call) -> DType | None:
 def output_types(call: Call) -> Mapping[str, TensorType]:
     """The new type and the operand's shape."""
     return {"output": xla_type(target(call), call.inputs["operand"].shape)}
-
-
-def lengths(call: Call, given: Mapping[str, Lengths]) -> Lengths:
-    """Those of the operand; what is no real number yet is an integer or a truth value."""
-    return given.get("operand", OF_INTEGERS)
 
 
 def is_tuple(kind: TensorType) -> bool:
@@ -99,6 +96,8 @@ RULES = (
         failing=Call(_NAME, {"operand": TensorType(None, None, foreign="tuple")}, _TO),
         passing=call(_NAME, {"operand": "pred[3]"}, _TO),
         ruling="D-XLA-3",
+        # A tuple has no shape either.
+        instead_of="general.R2",
     ),
     Rule(
         "xla.convert_element_type.new_element_type.D1",
@@ -172,5 +171,4 @@ CONTRACT = Contract(
     rules=RULES,
     output_types=output_types,
     uses_arithmetic=True,
-    lengths=lengths,
 )

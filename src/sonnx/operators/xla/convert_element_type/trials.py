@@ -16,8 +16,8 @@ from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.convert import PART, convert
 from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS, nearest_bits
-from sonnx.operators.shared.draws import Draw, choice, drawn_array, drawn_from, drawn_shape, simple_values
-from sonnx.operators.shared.special_values import (
+from sonnx.vocabulary.draws import Draw, choice, drawn_array, drawn_from, drawn_shape, simple_values
+from sonnx.vocabulary.special_values import (
     MANY,
     SHAPES,
     THOUSANDS,
@@ -34,7 +34,7 @@ from sonnx.operators.shared.special_values import (
     spread,
     told_apart,
 )
-from sonnx.operators.shared.trials import Clause, Trial
+from sonnx.vocabulary.trial import Clause, Trial
 
 _NAME = "xla.convert_element_type"
 _RULES = (

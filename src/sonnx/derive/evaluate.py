@@ -1,0 +1,453 @@
+"""Definitions executed on arrays: floats and integers as NumPy has them, reals as fractions.
+
+NumPy's operations round once in the type of elements, or not at all on fractions: one walk for all domains.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import copysign
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from sonnx.derive.boxes import Box, Read, boxes
+from sonnx.derive.evaluate_folds import fold
+from sonnx.derive.literals import literal
+from sonnx.derive.tracing import element_type, held_in, traced
+from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import Array, finish, held_type, numpy_dtype
+from sonnx.numeric.blocks import by_blocks
+from sonnx.numeric.convert import convert
+from sonnx.numeric.fused import fma
+from sonnx.numeric.limiting import limited
+from sonnx.numeric.products import ACCUMULATOR
+from sonnx.numeric.rounding import FORMATS
+from sonnx.numeric.select import select
+from sonnx.terms.tensors import Made
+from sonnx.terms.term import DefinitionError, Sort, Term
+from sonnx.terms.tracing import Trace
+from sonnx.terms.walking import asks_indices, without_nans
+from sonnx.terms.words import Named
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Body, Operator, operand_names
+
+
+def evaluate(
+    operator: Operator, arrays: Mapping[str, Array], attributes: Mapping[str, Any]
+) -> Mapping[str, Array]:
+    """Execute an operator on arrays that obey every rule: by operand name in, by output name out."""
+    if operator.meaning is not None:
+        return operator.meaning(arrays, attributes)
+    if operator.body is not None:
+        return _by_parts(operator, operator.body, arrays, attributes)
+    settled = {each.name for each in operator.contract.inputs if each.constant}
+    ready = _prepared(
+        operator,
+        tuple((name, held_type(array), array.shape) for name, array in arrays.items()),
+        tuple((name, _frozen(value)) for name, value in attributes.items()),
+        tuple((name, tuple(array.tolist())) for name, array in arrays.items() if name in settled),
+        _signs(attributes),
+    )
+    if ready.trace.element is not None:
+        walk = Walk(ready.kind, ready.types[0], arrays, accumulate=ready.accumulate)
+        result = _element_by_element(walk, ready.trace.element.names, ready.term)
+        return {ready.names[0]: finish(result, ready.types[0])}
+    outputs = zip(ready.names, ready.trace.made, ready.types, ready.boxes, strict=True)
+    return {
+        name: _tensor(Walk(ready.kind, dtype, arrays, accumulate=ready.accumulate), made, cut)
+        for name, made, dtype, cut in outputs
+    }
+
+
+def _by_parts(
+    operator: Operator, body: Body, arrays: Mapping[str, Array], attributes: Mapping[str, Any]
+) -> Mapping[str, Array]:
+    """Executing a composition is executing its body (D-ALL-14)."""
+    types = {name: TensorType(held_type(array), array.shape) for name, array in arrays.items()}
+    tensors = dict(arrays)
+    for part in body(Call(operator.name, types, attributes)):
+        given = zip(operand_names(part.operator.contract.inputs, len(part.inputs)), part.inputs, strict=False)
+        made = evaluate(part.operator, {operand: tensors[name] for operand, name in given}, part.attributes)
+        tensors |= zip(part.outputs, made.values(), strict=True)
+    return {operand.name: tensors[operand.name] for operand in operator.contract.outputs}
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, which can be remembered."""
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple, np.ndarray)) else value
+
+
+def _signs(attributes: Mapping[str, Any]) -> tuple[float, ...]:
+    """What tells attributes apart that Python takes for equal: 0.0 and -0.0."""
+    return tuple(copysign(1, value) for value in attributes.values() if isinstance(value, float))
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """What operands of given types come to: names, element types and boxes of the results.
+
+    `term` is the element of an element-wise definition.
+    """
+
+    trace: Trace
+    names: tuple[str, ...]
+    types: tuple[DType, ...]
+    kind: DType
+    term: Term
+    boxes: tuple[tuple[Box, ...] | None, ...]
+    accumulate: str
+
+
+# Tracing takes longer than small arrays do; so many calls that differ in shapes are remembered.
+@lru_cache(1024)
+def _prepared(
+    operator: Operator,
+    operands: tuple[tuple[str, DType, tuple[int, ...]], ...],
+    written: tuple[tuple[str, Any], ...],
+    settled: tuple[tuple[str, tuple[Any, ...]], ...],
+    _told_apart: tuple[float, ...],
+) -> _Prepared:
+    types = {name: TensorType(dtype, shape) for name, dtype, shape in operands}
+    attributes, constants = dict(written), dict(settled)
+    found = traced(operator, types, attributes, constants)
+    kind = element_type(operator, types)
+    names = tuple(operand_names(operator.contract.outputs, len(found.made)))
+    made = operator.contract.output_types(Call(operator.name, types, attributes, constants=constants))
+    term = found.made[0].term if found.element is None else found.element.executed
+    return _Prepared(
+        found,
+        names,
+        tuple(held_in(made[name].dtype or kind, attributes.get("domain", "ieee")) for name in names),
+        kind,
+        term if kind in FORMATS else without_nans(term),
+        tuple(map(_boxes, found.made)) if found.element is None else (),
+        attributes.get("accumulate", "separate"),
+    )
+
+
+_boxes = lru_cache(1024)(boxes)
+
+
+def _element_by_element(walk: "Walk", names: Sequence[str], term: Term) -> Array:
+    """Block by block, so that temporaries stay in the cache; scalars serve all elements."""
+    arrays, made = walk.arrays, numpy_dtype(walk.made)
+    whole = [name for name in names if arrays[name].ndim]
+    walk.values = dict(arrays)
+    if not whole:
+        result = np.empty((), made)
+        walk.fill(result, term)
+        return result
+
+    def block(*parts: Array) -> None:
+        *given, out = parts
+        walk.values.update(zip(whole, given, strict=True))
+        walk.memo.clear()
+        walk.fill(out, term)
+
+    return by_blocks(block, *(arrays[name] for name in whole), dtype=made)
+
+
+def _tensor(walk: "Walk", made: Made, found: tuple[Box, ...] | None) -> Array:
+    """A result by its boxes where it is a move, else by its element at all indices at once.
+
+    A result that one read gives as a whole is a read-only view.
+    """
+    if found is None:
+        return walk.everywhere(made)
+    if len(found) == 1 and isinstance(found[0].source, Read):
+        return _view(walk.arrays, found[0].source, found[0])
+    out = np.empty(made.shape, numpy_dtype(walk.made))
+    fillings = {box.source for box in found if isinstance(box.source, Term)}
+    if len(fillings) == 1:  # as where padding is: boxes of it are many and small
+        out[...] = walk(*fillings)
+    for box in found:
+        place: list[Any] = [
+            slice(first, first + size) for first, size in zip(box.begin, box.sizes, strict=True)
+        ]
+        source = box.source
+        # Without the dots, an array of no axes would become its element.
+        if isinstance(source, Read):
+            out[(*place, ...)] = _view(walk.arrays, source, box)
+        elif len(fillings) > 1:
+            out[(*place, ...)] = walk(source)
+    return out
+
+
+def _view(arrays: Mapping[str, Array], read: Read, box: Box) -> Array:
+    """The elements that a box reads, where they lie."""
+    array = arrays[read.operand].reshape(-1) if read.flat else arrays[read.operand]
+    for (least, most), size in zip(read.extremes(box), array.shape, strict=True):
+        if least < 0 or most >= size:
+            raise DefinitionError(f"{read.operand} is read at {least} to {most} on an axis of {size}")
+    place: list[Any] = [slice(first, None) for first in read.first(box)]
+    begin = array[(*place, ...)]
+    return as_strided(begin, box.sizes, read.along(array.strides, box), writeable=False)
+
+
+@dataclass(slots=True)
+class Walk:
+    """Gives the value of a term: of numbers in the type `kind`, or in the wider one of its sums.
+
+    `made` is the type of the result, which is another one where elements are converted or compared.
+
+    `values` are blocks of element-wise operands, `arrays` whole operands; `indices` and `carried` are what
+    these words stand for just now. `asked` says for which elements a value is asked for: only those may be
+    read, and whatever a guard keeps out is not looked at.
+    """
+
+    kind: DType
+    made: DType
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    values: dict[str, Array] = field(default_factory=dict)
+    indices: Mapping[str, Array] = field(default_factory=dict)
+    carried: Mapping[str, Array] = field(default_factory=dict)
+    asked: Array | None = None
+    accumulate: str = "separate"
+    memo: dict[Term, Any] = field(default_factory=dict)
+
+    def __call__(self, term: Term) -> Array:
+        """The value of a term; what occurs twice is calculated once."""
+        found = self.memo.get(term)
+        if found is None:
+            found = self.memo[term] = getattr(self, f"_{term.word}")(term)
+        return found  # type: ignore[no-any-return]  # methods are found by the name of the word
+
+    def fill(self, out: Array, term: Term) -> None:
+        """Write the value of a term where it belongs; a choice between elements goes there at once."""
+        if term.word == "select" and not asks_indices(term.arguments[0]):
+            self._choose(term, out)
+        else:
+            out[...] = self(term)
+
+    def everywhere(self, made: Made) -> Array:
+        """The element at all indices of a result at once."""
+        grid = np.ogrid[tuple(slice(size) for size in made.shape)] if made.shape else ()
+        indices = {index.data: line for index, line in zip(made.indices, grid, strict=True)}
+        term = made.term if self.kind in FORMATS else without_nans(made.term)
+        value = replace(self, indices=indices, memo={})(term)
+        if self._is_new(value, made):
+            return value
+        out = np.empty(made.shape, numpy_dtype(self.made))
+        out[...] = value
+        return out
+
+    def _is_new(self, value: Array, made: Made) -> bool:
+        """Whether a value is the result as it stands, and nobody else's."""
+        like = value.shape == made.shape != () and value.dtype == numpy_dtype(self.made)
+        own = value.flags.c_contiguous and value.flags.writeable
+        return like and own and not any(np.may_share_memory(value, each) for each in self.arrays.values())
+
+    # --- what stands for something else -----------------------------------------------------------------
+
+    def _literal(self, term: Term) -> Array:
+        return literal(term, self.kind)
+
+    _lowest = _literal
+
+    def _whole(self, term: Term) -> Array:
+        return np.asarray(term.data)
+
+    def _index(self, term: Term) -> Array:
+        return self.indices[term.data]
+
+    def _carried(self, term: Term) -> Array:
+        return self.carried[term.data]
+
+    def _value(self, term: Term) -> Array:
+        return _truth(self.values[term.data]) if term.sort is Sort.TRUTH else self.values[term.data]
+
+    def _stated(self, term: Term) -> Array:
+        return self(term.arguments[0])
+
+    def _named(self, term: Term) -> Array:
+        said: Named = term.data
+        given = dict(zip(said.parameters, map(self, term.arguments), strict=True))
+        return replace(self, values=given, memo={})(said.body)
+
+    def _read(self, term: Term) -> Array:
+        return self._at(term, self.arrays[term.data])
+
+    def _read_flat(self, term: Term) -> Array:
+        return self._at(term, self.arrays[term.data].reshape(-1))
+
+    def _at(self, term: Term, array: Array) -> Array:
+        """Elements at indices; outside only what nobody asks for, and then any element will do."""
+        at = [self(argument) for argument in term.arguments]
+        outside = np.zeros((), bool)
+        for index, size in zip(at, array.shape, strict=True):
+            outside = outside | (index < 0) | (index >= size)
+        if outside.any():
+            if self.asked is None or (outside & self.asked).any():
+                raise DefinitionError(
+                    f"{term.data} is read outside its shape {array.shape}: guard it by a select"
+                )
+            at = [np.where(outside, 0, index) for index in at]
+            if not array.size:
+                array = np.zeros((1,) * array.ndim, array.dtype)
+        found = np.asarray(array[tuple(at)] if at else array)
+        return _truth(found) if term.sort is Sort.TRUTH else found
+
+    # --- choosing -----------------------------------------------------------------------------------------
+
+    def _select(self, term: Term) -> Array:
+        condition, chosen, otherwise = term.arguments
+        if not asks_indices(condition):
+            return self._choose(term)
+        held = self(condition)
+        asked = np.ones((), bool) if self.asked is None else self.asked
+        inside, outside = (replace(self, asked=part & asked, memo={}) for part in (held, ~held))
+        return np.where(held, inside(chosen), outside(otherwise))
+
+    def _choose(self, term: Term, out: Array | None = None) -> Array:
+        limits = _limits(term)
+        if limits is not None:
+            x, low, high = map(self, limits)
+            if not low.ndim and not high.ndim:
+                return limited(x, low, high, out)
+        condition, chosen, otherwise = map(self, term.arguments)
+        return select(condition, chosen, otherwise, out)
+
+    def _is_nan(self, term: Term) -> Array:
+        x = self(term.arguments[0])
+        return np.asarray(x != x)  # noqa: PLR0124  only a NaN differs from itself
+
+    def _is_minus_zero(self, term: Term) -> Array:
+        x = self(term.arguments[0])
+        return np.asarray((x == 0) & np.signbit(x))
+
+    def _less(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a < b)
+
+    def _less_equal(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a <= b)
+
+    def _equal(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a == b)
+
+    def _both(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return a & b
+
+    def _either(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return a | b
+
+    def _opposite(self, term: Term) -> Array:
+        return ~self(term.arguments[0])
+
+    # --- calculating --------------------------------------------------------------------------------------
+
+    def _add(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a + b)
+
+    def _subtract(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a - b)
+
+    def _multiply(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a * b)
+
+    def _divide(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a / b)
+
+    def _floor(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a // b)
+
+    def _remainder(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a % b)
+
+    def _truncated(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        # NumPy's // rounds down: one more where that cut a part off and the signs differ.
+        down = a // b
+        return np.asarray(down + ((a % b != 0) & ((a < 0) != (b < 0))).astype(down.dtype))
+
+    def _negate(self, term: Term) -> Array:
+        return np.asarray(-self(term.arguments[0]))
+
+    def _absolute(self, term: Term) -> Array:
+        return np.asarray(abs(self(term.arguments[0])))
+
+    def _root(self, term: Term) -> Array:
+        return np.asarray(np.sqrt(self(term.arguments[0])))
+
+    def _converted(self, term: Term) -> Array:
+        return convert(self(term.arguments[0]), self.kind, self.made)
+
+    # --- sums -----------------------------------------------------------------------------------------------
+
+    @property
+    def sums(self) -> DType:
+        """The type in which sums are made (D-CONV-6)."""
+        return ACCUMULATOR.get(self.kind, self.kind)
+
+    def _wide(self, term: Term) -> Array:
+        (x,) = term.arguments
+        return literal(x, self.sums) if x.word == "literal" else _in_type(self(x), self.kind, self.sums)
+
+    def _narrow(self, term: Term) -> Array:
+        return _in_type(self(term.arguments[0]), self.sums, self.kind)
+
+    def _plus_product(self, term: Term) -> Array:
+        total, a, b = map(self, term.arguments)
+        # The product of two float16 is exact in float, so there both modes are one; as on integers and reals.
+        if self.accumulate == "fused" and self.sums in FORMATS and self.kind is not DType.FLOAT16:
+            return fma(a, b, total)
+        return np.asarray(total + a * b)
+
+    def _fold(self, term: Term) -> Array:
+        return fold(term, self)
+
+    def over(self, made: Made, dtype: DType) -> Array:
+        """All elements of a result that is made of the operands, in a type."""
+        return _tensor(replace(self, made=dtype, memo={}), made, _boxes(made))
+
+    def within(self, indices: Mapping[str, Array], carried: Mapping[str, Array]) -> "Walk":
+        """The same walk in a step of a fold: some more indices, and what it carries."""
+        more = {**self.indices, **indices}, {**self.carried, **carried}
+        return replace(self, indices=more[0], carried=more[1], memo={})
+
+
+def _truth(array: Array) -> Array:
+    """A byte that is not zero is true, whatever its value (D-WHERE-1)."""
+    return np.asarray(array.view(np.uint8) != 0)
+
+
+def _in_type(x: Array, source: DType, target: DType) -> Array:
+    if source is target:
+        return x
+    # No cast of another library defines bfloat16; NumPy's between float16 and float round once.
+    if DType.BFLOAT16 in (source, target):
+        return convert(x, source, target)
+    return x.astype(numpy_dtype(target))
+
+
+@lru_cache(1024)
+def _limits(term: Term) -> tuple[Term, Term, Term] | None:
+    """x, low and high where a term is select(high < y, high, y) with select(x < low, low, x) for y."""
+    found = _replacing(term)
+    below = None if found is None or found[0] is not found[1].arguments[0] else _replacing(found[2])
+    if found is None or below is None or below[0] is not below[1].arguments[1]:
+        return None
+    return below[2], below[0], found[0]
+
+
+def _replacing(term: Term) -> tuple[Term, Term, Term] | None:
+    """bound, condition and x where a term is select(condition, bound, x) and compares these two by `<`."""
+    if term.word != "select":
+        return None
+    condition, bound, x = term.arguments
+    if condition.word != "less" or {*condition.arguments} != {bound, x}:
+        return None
+    return bound, condition, x

@@ -1,0 +1,95 @@
+"""The definition of an operator traced for one call: which operands are there, and of which shapes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sonnx.model.dtype import INTEGERS, DType
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.rounding import FORMATS
+from sonnx.terms.tensors import Given
+from sonnx.terms.term import DefinitionError, Sort, Term
+from sonnx.terms.tracing import Element, Trace, at_every_index, trace
+from sonnx.terms.walking import calculates, substituted
+from sonnx.terms.words import value
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Operator, Part, operand_names
+
+
+def traced(
+    operator: Operator,
+    types: Mapping[str, TensorType],
+    attributes: Mapping[str, Any],
+    constants: Mapping[str, tuple[Any, ...]],
+) -> Trace:
+    """Trace a call that obeys every rule; `types` has the operands that are present, by name.
+
+    `constants` has the elements of those that decide a shape.
+    """
+    if operator.body is not None:
+        return _composed(operator, operator.body(Call(operator.name, types, attributes)), types)
+    if operator.definition is None:
+        raise DefinitionError(f"{operator.name} has no definition by terms")
+    given: dict[str, Given | tuple[Any, ...] | None] = {}
+    by_name = {operand.name: operand for operand in operator.contract.inputs}
+    for name in operand_names(operator.contract.inputs, len(types)):
+        # A name of no operand's own is one of several that share an operand; it stands last.
+        operand = by_name.get(name) or operator.contract.inputs[-1]
+        if operand.constant:
+            given[name] = constants[name]
+        else:
+            present = name in types
+            given[name] = Given(name, types[name].sizes or (), _sort(operand.types)) if present else None
+    return trace(operator.definition, given, attributes, integers=element_type(operator, types) in INTEGERS)
+
+
+def _composed(operator: Operator, body: Sequence[Part], types: Mapping[str, TensorType]) -> Trace:
+    """The body of a composition as one definition, where all its parts are element-wise."""
+    known: dict[str, Term] = {name: value(name) for name in types}
+    executed = dict(known)
+    inside = dict(types)
+    for part in body:
+        names = operand_names(part.operator.contract.inputs, len(part.inputs))
+        given = dict(zip(names, part.inputs, strict=True))
+        here = {operand: inside[name] for operand, name in given.items()}
+        found = traced(part.operator, here, part.attributes, {})
+        if found.element is None:
+            raise DefinitionError(f"{operator.name} is more than one function of elements")
+        (made,) = part.outputs
+        inside |= {made: TensorType(here[names[0]].dtype, found.made[0].shape)}
+        for trees, term in ((known, found.element.term), (executed, found.element.executed)):
+            trees[made] = substituted(term, {operand: trees[name] for operand, name in given.items()})
+    (output,) = operator.contract.outputs
+    operands = {name: Given(name, kind.sizes or ()) for name, kind in types.items()}
+    element = Element(tuple(types), known[output.name], executed[output.name])
+    return Trace(operands, (at_every_index(element, operands),), element)
+
+
+def _sort(types: tuple[DType, ...]) -> Sort:
+    return Sort.TRUTH if types == (DType.BOOL,) else Sort.NUMBER
+
+
+def element_type(operator: Operator, types: Mapping[str, TensorType]) -> DType:
+    """The type that elements have where a definition speaks of numbers."""
+    contract = operator.contract
+    for operand in contract.inputs:
+        if not operand.constant and _sort(operand.types) is Sort.NUMBER:
+            name = f"{operand.name}0" if operand.variadic else operand.name
+            found = types[name].dtype
+            assert found is not None  # the call obeys every rule
+            return found
+    return DType.BOOL
+
+
+def held_in(dtype: DType, domain: str) -> DType:
+    """The type in which results are held: in the domain of the reals a float type has every real number."""
+    return DType.REAL if domain == "real" and dtype in FORMATS else dtype
+
+
+def makes_nans(
+    operator: Operator,
+    types: Mapping[str, TensorType],
+    attributes: Mapping[str, Any],
+    constants: Mapping[str, tuple[Any, ...]],
+) -> bool:
+    """Tell whether NaNs that come out may be calculated, so that any will do, not only moved (D-ALL-4)."""
+    return any(calculates(each.term) for each in traced(operator, types, attributes, constants).made)

@@ -1,0 +1,1 @@
+"""The text of StableHLO functions: tensors, and the operations that make them."""

@@ -1,0 +1,71 @@
+"""Graphs as engines take them: functions and compositions replaced by their bodies (D-GRAPH-3, D-ALL-14)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sonnx.model.graph import Function, Graph, Node, Value
+from sonnx.model.inline import Flat, composed, flatten
+from sonnx.model.tensor_type import Dialect, TensorType
+from sonnx.operators.catalogue import node_operator
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Operator, operand_names
+
+# Where a graph keeps what engines take of it.
+_EXECUTABLE = "executable"
+
+
+def executable(graph: Graph) -> Flat:
+    """A graph that has been found to conform as nodes that are no calls and no compositions.
+
+    Each node keeps the place of the model's node that it stands for. It is made once: the graph keeps it.
+    """
+    kept: dict[str, Any] = vars(graph)
+    if _EXECUTABLE not in kept:
+        found = composed(flatten(graph), lambda node, types: _body(node, types, graph.dialect))
+        if found.graph is graph:  # nothing to keep: the answer would hold the graph that holds it
+            return found
+        kept[_EXECUTABLE] = found
+    flat: Flat = kept[_EXECUTABLE]
+    return flat
+
+
+def _body(node: Node, types: Mapping[str, TensorType], dialect: Dialect) -> Function | None:
+    operator = node_operator(node, dialect)
+    if operator is None or operator.body is None:
+        return None
+    contract = operator.contract
+    operands = operand_names(contract.inputs, len(node.inputs))
+    given = {operand: types[name] for operand, name in zip(operands, node.inputs, strict=False) if name}
+    parts = operator.body(Call(operator.name, given, node.attributes))
+    known = dict(given)
+    values: list[Value] = []
+    for part in parts:
+        made = _made(part.operator, [known[name] for name in part.inputs], part.attributes)
+        known |= dict(zip(part.outputs, made, strict=True))
+        values += [Value(name, kind) for name, kind in zip(part.outputs, made, strict=True)]
+    outputs = {operand.name for operand in contract.outputs}
+    return Function(
+        contract.name,
+        node.domain,
+        tuple(operands),
+        tuple(operand.name for operand in contract.outputs),
+        tuple(
+            Node(
+                part.operator.contract.name,
+                part.inputs,
+                part.outputs,
+                part.attributes,
+                f"{node.name or contract.name}/{part.operator.contract.name}",
+                node.domain,
+            )
+            for part in parts
+        ),
+        values=tuple(value for value in values if value.name not in outputs),
+    )
+
+
+def _made(operator: Operator, inputs: list[TensorType], attributes: Mapping[str, object]) -> list[TensorType]:
+    """The types of what a part makes."""
+    names = operand_names(operator.contract.inputs, len(inputs))
+    call = Call(operator.name, dict(zip(names, inputs, strict=True)), attributes)
+    return list(operator.contract.output_types(call).values())

@@ -1,0 +1,28 @@
+"""Conv: the sum of products over channels, lines and columns of the kernel, starting from the bias."""
+
+from collections.abc import Sequence
+
+from sonnx.operators.onnx.conv.geometry import axes_of
+from sonnx.operators.shared.convolution import convolution
+from sonnx.terms.tensors import Given, Made
+from sonnx.terms.tracing import tensorwise
+
+
+def conv(
+    X: Given,
+    W: Given,
+    B: Given | None,
+    *,
+    strides: Sequence[int],
+    pads: Sequence[int],
+    dilations: Sequence[int],
+    group: int,
+) -> Made:
+    """The sum starts at the bias and takes one term after the other: channel, line, column (D-CONV-6).
+
+    Zeros around X take part in it (D-CONV-5); the channels of X may be in groups (D-CONV-2).
+    """
+    return convolution(X, W, B, axes_of(W.shape[2:], strides, dilations, pads), int(group))
+
+
+DEFINITION = tensorwise(conv)

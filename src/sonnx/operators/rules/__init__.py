@@ -1,0 +1,1 @@
+"""What rules of several operators are made of."""

@@ -1,0 +1,246 @@
+"""Contracts whose rules follow from their data: of operators element by element, and of moves.
+
+`words` is what an operator says otherwise of a rule, by what the rule was made from (such as "one shape" or
+"types of X"): fields of `Rule`, such as its identifier or reason.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from sonnx.model.dtype import ALL, DType
+from sonnx.model.tensor_type import TensorType
+from sonnx.operators.rules import made
+from sonnx.operators.rules.declarations import ShapeOf
+from sonnx.operators.rules.examples import good_call
+from sonnx.operators.rules.shapes import NamesOf, common_shape, element_names
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Attribute, Contract, Form, Operand, identifier_of, operand_names
+from sonnx.vocabulary.rule import Rule
+
+Words = Mapping[str, Mapping[str, Any]]
+
+# The type variable of operands that name none and list no types of their own.
+_VARIABLE = "T"
+_NO_WORDS: Words = {}
+
+
+def elementwise(
+    name: str,
+    *,
+    versions: tuple[int, ...],
+    summary: str,
+    inputs: Sequence[Operand],
+    output: Operand,
+    types: tuple[DType, ...],
+    ruling: str,
+    attributes: Sequence[Attribute] = (),
+    uses_arithmetic: bool = True,
+    dense: bool = False,
+    words: Words = _NO_WORDS,
+    more: Sequence[Rule] = (),
+    domain: str = "",
+) -> Contract:
+    """The contract of an operator that makes each element of its output from those at the same place.
+
+    Inputs that list no types have `types`, one of them in a call, and so has an output that lists none. Those
+    of no form are combined element by element: they have one shape, the output's. `dense` makes a rule of its
+    own on sparse tensors, in place of the general one; `more` are further rules.
+    """
+    operands = tuple(_completed(operand, types, "elements") for operand in inputs)
+    result = _completed(output, types, "")
+    subject = made.Subject(name, good_call(name, operands, attributes, domain), ruling, domain)
+    names_of = element_names(operands)
+    shape_of = common_shape(names_of)
+    combined = names_of(subject.good)
+    found = [made.dense(subject)] if dense else []
+    found += [*_input_rules(subject, operands), *_shape_rules(subject, operands, combined)]
+    found += _attribute_rules(subject, attributes, more)
+    first = _first_typed(subject, operands)
+    found.append(_shape_of_inputs(made.output_shape(subject, result, "D1", shape_of, first), operands))
+    found.append(made.output_type(subject, result, "D2", shape_of, first))
+    return Contract(
+        name,
+        versions,
+        summary,
+        operands,
+        (result,),
+        tuple(attributes),
+        _ordered(_said(found, words), more, result),
+        _output_types(operands, result, names_of, shape_of),
+        domain=domain,
+        uses_arithmetic=uses_arithmetic,
+        ruling=ruling,
+    )
+
+
+def moving(
+    name: str,
+    *,
+    versions: tuple[int, ...],
+    summary: str,
+    inputs: Sequence[Operand],
+    output: Operand,
+    shape_of: ShapeOf,
+    good: Call,
+    ruling: str,
+    types: tuple[DType, ...] = ALL,
+    attributes: Sequence[Attribute] = (),
+    too_large: Call | None = None,
+    words: Words = _NO_WORDS,
+    more: Sequence[Rule] = (),
+    domain: str = "",
+) -> Contract:
+    """The contract of an operator that only moves elements of its first input, bit for bit.
+
+    `shape_of` gives the output's shape, None where a rule says why there is none; `good` is a call that
+    conforms, and `too_large` one whose output would be too large, where it can be larger than the input.
+    Inputs marked as constant are lists of integers that decide the shape.
+    """
+    operands = tuple(_completed(operand, types, "") for operand in inputs)
+    result = replace(output, types=types, variable=_VARIABLE)
+    subject = made.Subject(name, good, ruling, domain)
+    first = _first_typed(subject, operands)
+    found = [*_input_rules(subject, operands), *_attribute_rules(subject, attributes, more)]
+    found.append(made.output_shape(subject, result, "D1", shape_of, first))
+    found.append(
+        replace(
+            made.output_type(subject, result, "D2", shape_of, first),
+            reason="Elements are copied bit for bit.",
+            ruling="D-ALL-4",
+        )
+    )
+
+    if too_large is not None:
+        found.append(made.addressable(subject, result, "D3", shape_of, too_large))
+
+    def output_types(call: Call) -> Mapping[str, TensorType]:
+        moved_type = call.inputs[first]
+        return {result.name: TensorType(moved_type.dtype, shape_of(call), dialect=good.inputs[first].dialect)}
+
+    return Contract(
+        name,
+        versions,
+        summary,
+        operands,
+        (result,),
+        tuple(attributes),
+        _ordered(_said(found, words), more, result),
+        output_types,
+        domain=domain,
+        ruling=ruling,
+    )
+
+
+def _completed(operand: Operand, types: tuple[DType, ...], form: Form) -> Operand:
+    """An operand with what it leaves to the contract: the types that all share, and its form."""
+    shared = operand if operand.types else replace(operand, types=types, variable=_VARIABLE)
+    return replace(shared, form=operand.form or form)
+
+
+def _input_rules(subject: made.Subject, inputs: Sequence[Operand]) -> Iterator[Rule]:
+    """The rules on each operand, numbered as they come: types, presence, form."""
+    firsts: dict[str, str] = {}
+    for operand in inputs:
+        labels = _labels()
+        sharing = [each for each in inputs if operand.variable and each.variable == operand.variable]
+        if operand.constant:
+            yield made.vector(subject, operand, next(labels))
+            yield made.constant(subject, operand, next(labels))
+            continue
+        if operand.variable and operand.variable in firsts:
+            yield made.same_type(subject, operand, next(labels), firsts[operand.variable])
+        elif not made.is_every_type(operand.types):
+            yield made.allowed_types(subject, operand, next(labels), sharing or [operand])
+        if operand.variadic:
+            yield made.one_type(subject, operand, next(labels))
+            yield made.at_least_one(subject, operand, next(labels))
+        if operand.optional_in_onnx:
+            yield made.given(subject, operand, next(labels))
+        if operand.form == "scalar":
+            yield made.scalar(subject, operand, next(labels))
+        if operand.variable:
+            firsts.setdefault(operand.variable, operand.name)
+
+
+def _labels() -> Iterator[str]:
+    return (f"D{number}" for number in count(1))
+
+
+def _shape_rules(subject: made.Subject, inputs: Sequence[Operand], combined: Sequence[str]) -> Iterator[Rule]:
+    if len(combined) > 1:
+        yield made.one_shape(subject, inputs, "D1")
+        yield made.no_broadcasting(subject, inputs, "D2")
+    for operand in inputs:
+        if operand.variadic:
+            yield made.few_operands(subject, operand, "D3")
+
+
+def _attribute_rules(
+    subject: made.Subject, attributes: Sequence[Attribute], more: Sequence[Rule]
+) -> Iterator[Rule]:
+    """What is said of numbers, unless the operator has a rule of its own on them."""
+    for attribute in attributes:
+        place = f"{identifier_of(subject.domain, subject.name)}.{attribute.name}."
+        own = any(rule.identifier.startswith(place) for rule in more)
+        if attribute.kind in ("float", "integer") and not own:
+            yield made.number(subject, attribute, "D1")
+
+
+def _shape_of_inputs(rule: Rule, inputs: Sequence[Operand]) -> Rule:
+    """The same rule in words that fit operators element by element."""
+    names = [operand.name for operand in inputs if operand.form == "elements"]
+    one = len(names) == 1 and not any(operand.variadic for operand in inputs)
+    whose = f"`{names[0]}`" if one else "the inputs"
+    return replace(
+        rule,
+        statement=f"{rule.statement.split(' must')[0]} must have the shape of {whose}.",
+        reason="Each place of the inputs gives one element of the output.",
+    )
+
+
+def _first_typed(subject: made.Subject, inputs: Sequence[Operand]) -> str:
+    """The operand whose type the output has: the first of those that share the type."""
+    named = dict(zip(operand_names(inputs, len(subject.good.inputs)), _repeated(inputs), strict=False))
+    return next(name for name, operand in named.items() if operand.variable == _VARIABLE)
+
+
+def _repeated(inputs: Sequence[Operand]) -> Iterator[Operand]:
+    """The operand behind each name, one name of a variadic operand being enough."""
+    yield from (operand for operand in inputs if not operand.variadic)
+    yield from (operand for operand in inputs if operand.variadic)
+
+
+def _output_types(
+    inputs: Sequence[Operand], output: Operand, names_of: NamesOf, shape_of: ShapeOf
+) -> Callable[[Call], Mapping[str, TensorType]]:
+    own = {operand.name for operand in inputs if operand.variable != _VARIABLE}
+
+    def output_types(call: Call) -> Mapping[str, TensorType]:
+        names = names_of(call)
+        if len(names) == 1 and output.variable:
+            return {output.name: call.inputs[names[0]]}
+        types = {call.inputs[name].dtype for name in names if name not in own and output.variable}
+        types |= {dtype for dtype in output.types if not output.variable}
+        shape = None if shape_of(call) is None else call.inputs[names[0]].shape
+        return {output.name: TensorType(types.pop() if len(types) == 1 else None, shape)}
+
+    return output_types
+
+
+def _ordered(rules: Iterable[Rule], more: Sequence[Rule], output: Operand) -> tuple[Rule, ...]:
+    """What an operator says by itself stands before the rules on its output."""
+    made_rules = list(rules)
+    last = [rule for rule in made_rules if rule.made_from.endswith(f" of {output.name}")]
+    return (*(rule for rule in made_rules if rule not in last), *more, *last)
+
+
+def _said(rules: Sequence[Rule], words: Words) -> Iterator[Rule]:
+    """The rules with what the operator says otherwise; those of which it speaks come first, in its order."""
+    found = {rule.made_from: rule for rule in rules}
+    surplus = words.keys() - found.keys()
+    if surplus:
+        raise ValueError(f"no rule is made from {', '.join(sorted(surplus))}")
+    yield from (replace(found[made_from], **said) for made_from, said in words.items())
+    yield from (rule for rule in rules if rule.made_from not in words)

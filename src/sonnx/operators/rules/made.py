@@ -1,0 +1,354 @@
+"""Rules that follow from a contract's data, with their texts and examples.
+
+Each function makes one rule. An operator that says something better replaces the fields in question; the
+identifiers of rules are permanent, so those that were there before keep theirs in the same way.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from sonnx.model.dtype import ALL, DType
+from sonnx.model.tensor_type import TensorType
+from sonnx.operators.rules import element_types, limits, shapes, storage, values
+from sonnx.operators.rules.declarations import ShapeOf, declared_as, declared_shape, declared_type
+from sonnx.operators.rules.examples import of_type, other_type, refused_type, with_inputs
+from sonnx.operators.rules.operands import static
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Attribute, Operand, identifier_of, operand_names
+from sonnx.vocabulary.rule import Predicate, Rule
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Whose rules are made: an operator's name, a call that conforms, and the ruling that defines it."""
+
+    name: str
+    good: Call
+    ruling: str
+    domain: str = ""
+
+    def rule(
+        self,
+        made_from: str,
+        place: str,
+        statement: str,
+        reason: str,
+        predicate: Predicate,
+        failing: Call,
+        *,
+        restricts_onnx: bool = False,
+        ruling: str = "D-ALL-3",
+        passing: Call | None = None,
+    ) -> Rule:
+        """A rule at an operand or attribute, such as `relu.X.D1`; `place` is `X.D1`."""
+        return Rule(
+            f"{identifier_of(self.domain, self.name)}.{place}",
+            statement,
+            reason,
+            restricts_onnx,
+            predicate,
+            failing,
+            passing or self.good,
+            ruling=ruling,
+            made_from=made_from,
+        )
+
+
+def dense(subject: Subject) -> Rule:
+    """No tensor is sparse: the general rule, in the words of an operator that states it itself."""
+    first = next(iter(subject.good.inputs))
+    sparse = replace(subject.good.inputs[first], sparse=True)
+    rule = subject.rule(
+        "dense",
+        "D3",
+        "No tensor may be sparse.",
+        "What the operator does with the elements a sparse tensor leaves out is not specified.",
+        storage.dense,
+        with_inputs(subject.good, **{first: sparse}),
+        restricts_onnx=True,
+    )
+    return replace(rule, instead_of="general.R4")
+
+
+def allowed_types(subject: Subject, operand: Operand, label: str, sharing: Sequence[Operand]) -> Rule:
+    """The operand has one of its types; `sharing` are those that have one type in a call, it included."""
+    refused = refused_type(operand.types)
+    names = [name for each in sharing for name in _names(subject.good, each)]
+    failing = with_inputs(subject.good, **{name: of_type(subject.good, name, refused) for name in names})
+    various = operand.variadic
+    who = "Every tensor" if various else f"`{operand.name}`"
+    return subject.rule(
+        f"types of {operand.name}",
+        f"{operand.name}.{label}",
+        f"{who} must be {element_types.in_words(operand.types)}.",
+        f"{subject.ruling} says what {subject.name} does with these types, and no ruling with others.",
+        element_types.all_of(operand, operand.types)
+        if various
+        else element_types.one_of(operand.name, operand.types),
+        failing,
+        restricts_onnx=True,
+        ruling=subject.ruling,
+    )
+
+
+def same_type(subject: Subject, operand: Operand, label: str, reference: str) -> Rule:
+    """The operand has the type of another one."""
+    held = subject.good.inputs[reference].dtype
+    other = of_type(subject.good, operand.name, other_type(operand.types, held))
+    return subject.rule(
+        f"type of {operand.name}",
+        f"{operand.name}.{label}",
+        f"`{operand.name}` must have the element type of `{reference}`.",
+        "No operand is converted: a conversion may round, and must be somebody's decision.",
+        element_types.same_type(operand.name, reference),
+        with_inputs(subject.good, **{operand.name: other}),
+    )
+
+
+def one_type(subject: Subject, operand: Operand, label: str) -> Rule:
+    """All tensors of a variadic operand have one type."""
+    *_, last = _names(subject.good, operand)
+    other = of_type(subject.good, last, other_type(operand.types, subject.good.inputs[last].dtype))
+    return subject.rule(
+        f"type of {operand.name}",
+        f"{operand.name}.{label}",
+        "All tensors must have one element type.",
+        "No operand is converted: a conversion may round, and must be somebody's decision.",
+        element_types.one_type(operand),
+        with_inputs(subject.good, **{last: other}),
+    )
+
+
+def at_least_one(subject: Subject, operand: Operand, label: str) -> Rule:
+    """There is a tensor."""
+    first, *others = _names(subject.good, operand)
+    return subject.rule(
+        f"number of {operand.name}",
+        f"{operand.name}.{label}",
+        "There must be at least one tensor.",
+        "Of nothing neither type nor shape is known.",
+        values.given(first, "give at least one tensor"),
+        _without(subject.good, first, *others),
+        passing=_without(subject.good, *others),
+        ruling=subject.ruling,
+    )
+
+
+def given(subject: Subject, operand: Operand, label: str) -> Rule:
+    """The operand is there, though ONNX lets a model leave it out."""
+    ends = {"lowest": "the end of the type's range", "highest": "the end of the type's range"}
+    default = ends.get(str(operand.default_in_onnx), str(operand.default_in_onnx))
+    return subject.rule(
+        f"{operand.name} given",
+        f"{operand.name}.{label}",
+        f"`{operand.name}` must be given.",
+        f"Absent, it means {default} by default, and nothing is left to defaults.",
+        values.given(operand.name, f"write `{operand.name}`, if need be {default}"),
+        _without(subject.good, operand.name),
+        restricts_onnx=True,
+        ruling="D-ALL-13",
+    )
+
+
+def scalar(subject: Subject, operand: Operand, label: str) -> Rule:
+    """The operand has the empty shape."""
+    one = replace(subject.good.inputs[operand.name], shape=(1,))
+    return subject.rule(
+        f"shape of {operand.name}",
+        f"{operand.name}.{label}",
+        f"`{operand.name}` must have the empty shape.",
+        "One value serves all elements; a tensor of values would need broadcasting.",
+        shapes.scalar(operand.name),
+        with_inputs(subject.good, **{operand.name: one}),
+        ruling=subject.ruling,
+    )
+
+
+def one_shape(subject: Subject, inputs: Sequence[Operand], label: str) -> Rule:
+    """Operands that are combined element by element have one shape."""
+    names = _combined(subject, inputs)
+    longer = replace(subject.good.inputs[names[-1]], shape=(4, 3))
+    return subject.rule(
+        "one shape",
+        label,
+        f"{_enumerated(inputs)} must have one shape.",
+        "Each element of the result is made of the elements at the same place.",
+        shapes.one_shape(shapes.element_names(inputs)),
+        with_inputs(subject.good, **{names[-1]: longer}),
+        ruling="D-ALL-5",
+    )
+
+
+def few_operands(subject: Subject, operand: Operand, label: str) -> Rule:
+    """One operand stands for any number of tensors, but for no hundreds of them."""
+    kind = next(iter(subject.good.inputs.values()))
+    many = {f"{operand.name}{m}": kind for m in range(limits.MOST_OPERANDS + 1)}
+    return subject.rule(
+        "few operands",
+        label,
+        f"There may be {limits.MOST_OPERANDS} tensors at most.",
+        "The formula of one element names them all, in generated code and in its contract too.",
+        limits.not_too_many(operand.name),
+        with_inputs(subject.good, **many),
+        restricts_onnx=True,
+        ruling=subject.ruling,
+    )
+
+
+def no_broadcasting(subject: Subject, inputs: Sequence[Operand], label: str) -> Rule:
+    """Nor are shapes broadcast to one another."""
+    first = _combined(subject, inputs)[0]
+    row = replace(subject.good.inputs[first], shape=(1, 3))
+    return subject.rule(
+        "no broadcasting",
+        label,
+        "Shapes must be equal even where they could be broadcast to one another.",
+        "Broadcasting inside the operator hides work whose amount depends on the shapes; Expand shows it.",
+        shapes.no_broadcasting(shapes.element_names(inputs)),
+        with_inputs(subject.good, **{first: row}),
+        restricts_onnx=True,
+        ruling="D-ALL-5",
+    )
+
+
+def vector(subject: Subject, operand: Operand, label: str) -> Rule:
+    """An operand that decides a shape is a list of integers."""
+    narrow = of_type(subject.good, operand.name, DType.INT32)
+    return subject.rule(
+        f"types of {operand.name}",
+        f"{operand.name}.{label}",
+        f"`{operand.name}` must be an int64 tensor of rank 1.",
+        "It lists integers, one for each axis that it speaks of.",
+        shapes.vector(operand.name),
+        with_inputs(subject.good, **{operand.name: narrow}),
+    )
+
+
+def constant(subject: Subject, operand: Operand, label: str) -> Rule:
+    """The elements of an operand that decides a shape are known before the model runs."""
+    constants = {name: held for name, held in subject.good.constants.items() if name != operand.name}
+    return subject.rule(
+        f"{operand.name} constant",
+        f"{operand.name}.{label}",
+        f"The elements of `{operand.name}` must be constants.",
+        "The output's shape must be known before the model runs.",
+        shapes.constant(operand.name),
+        replace(subject.good, constants=constants),
+        restricts_onnx=True,
+        ruling="D-ALL-13",
+    )
+
+
+def number(subject: Subject, attribute: Attribute, label: str) -> Rule:
+    """An attribute that is a number is one."""
+    is_float = attribute.kind == "float"
+    name = attribute.name
+    return subject.rule(
+        f"value of {name}",
+        f"{name}.{label}",
+        f"`{name}` must be a finite number that a float holds."
+        if is_float
+        else f"`{name}` must be an integer of 64 bits.",
+        "A file of ONNX keeps it so; it is rounded once to the type of the tensor (D-ALL-12)."
+        if is_float
+        else "A file of ONNX keeps it so.",
+        values.is_float(name) if is_float else values.integer(name),
+        replace(subject.good, attributes={**subject.good.attributes, name: inf if is_float else 0.5}),
+        ruling="D-ALL-12" if is_float else "D-ALL-3",
+    )
+
+
+def output_shape(subject: Subject, output: Operand, label: str, shape_of: ShapeOf, reference: str) -> Rule:
+    """A declared output has the shape that follows; `reference` is the operand whose type it has."""
+    right = shape_of(subject.good) or ()
+    held = _held(subject, output, reference)
+    return subject.rule(
+        f"shape of {output.name}",
+        f"{output.name}.{label}",
+        f"`{output.name}` must have the shape that the operands and attributes give.",
+        "A declared shape that differs would make later operators read other elements.",
+        declared_shape(output.name, shape_of, *subject.good.inputs),
+        _declaring(subject, output, held, (*right, 2)),
+        passing=_declaring(subject, output, held, right),
+    )
+
+
+def output_type(subject: Subject, output: Operand, label: str, shape_of: ShapeOf, reference: str) -> Rule:
+    """A declared output has the type of an operand, or the one it always has."""
+    held, shape = _held(subject, output, reference), shape_of(subject.good) or ()
+    shared = bool(output.variable)
+    return subject.rule(
+        f"type of {output.name}",
+        f"{output.name}.{label}",
+        f"`{output.name}` must have the element type of `{reference}`."
+        if shared
+        else f"`{output.name}` must be {element_types.in_words(output.types)}.",
+        "No operator converts unless its name says so."
+        if shared
+        else "Whatever the operands are, the results are of this type.",
+        declared_type(output.name, reference) if shared else declared_as(output.name, held),
+        _declaring(subject, output, other_type(output.types, held), shape),
+        passing=_declaring(subject, output, held, shape),
+    )
+
+
+def addressable(subject: Subject, output: Operand, label: str, shape_of: ShapeOf, failing: Call) -> Rule:
+    """The output is not too large; `failing` is a call whose output would be."""
+    return subject.rule(
+        f"size of {output.name}",
+        f"{output.name}.{label}",
+        "The output must have fewer than 2^31 elements (sizes 0 not counted) and at most 64 axes.",
+        "Indices of generated code are 32 bits wide, and no array here has more axes.",
+        limits.addressable(made_shapes(shape_of), *list(subject.good.inputs)[:1]),
+        failing,
+        restricts_onnx=True,
+    )
+
+
+def made_shapes(shape_of: ShapeOf) -> Callable[[Call], Sequence[tuple[int, ...]]]:
+    """The shape of the output, as far as it is known."""
+
+    def shapes(call: Call) -> Sequence[tuple[int, ...]]:
+        found = shape_of(call)
+        whole = None if found is None else static(found)
+        return () if whole is None else (whole,)
+
+    return shapes
+
+
+def _held(subject: Subject, output: Operand, reference: str) -> DType:
+    """The type of the output in the example."""
+    return (subject.good.inputs[reference].dtype if output.variable else None) or output.types[0]
+
+
+def _declaring(subject: Subject, output: Operand, dtype: DType, shape: tuple[int | None, ...]) -> Call:
+    dialect = next(iter(subject.good.inputs.values())).dialect
+    return replace(subject.good, outputs={output.name: TensorType(dtype, shape, dialect=dialect)})
+
+
+def _names(call: Call, operand: Operand) -> list[str]:
+    """The names of one operand in a call, several where it is variadic."""
+    if not operand.variadic:
+        return [operand.name]
+    return [name for name in operand_names((operand,), len(call.inputs)) if name in call.inputs]
+
+
+def _combined(subject: Subject, inputs: Sequence[Operand]) -> Sequence[str]:
+    return shapes.element_names(inputs)(subject.good)
+
+
+def _enumerated(inputs: Sequence[Operand]) -> str:
+    if any(operand.variadic for operand in inputs):
+        return "All tensors"
+    *names, last = [f"`{operand.name}`" for operand in inputs if operand.form == "elements"]
+    return f"{', '.join(names)} and {last}"
+
+
+def _without(call: Call, *names: str) -> Call:
+    return replace(call, inputs={name: kind for name, kind in call.inputs.items() if name not in names})
+
+
+def is_every_type(types: Sequence[DType]) -> bool:
+    """Tell whether nothing is to be said of types: all of the profile's are allowed."""
+    return set(ALL) <= set(types)

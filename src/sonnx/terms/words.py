@@ -1,0 +1,171 @@
+"""The words of definitions that Python has no sign for, and words that are defined by other words."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sonnx.terms.term import DefinitionError, Operand, Sort, Term, Truth, make, number, truth
+
+# The least element of the type's order: -∞ for floats, the smallest integer otherwise.
+LOWEST = make("lowest")
+# The ruling behind maxima and minima.
+_ORDER = "D-ALL-10"
+
+
+@dataclass(frozen=True)
+class Clause:
+    """Which ruling decides a case, and what it says there, as a sentence."""
+
+    ruling: str
+    text: str
+
+
+def select(condition: Truth, chosen: Operand, otherwise: Operand) -> Term:
+    """`chosen` where the condition holds, else `otherwise`, bit for bit."""
+    return _select(condition, number(chosen), number(otherwise), None)
+
+
+def _select(
+    condition: Truth, chosen: Term, otherwise: Term, clauses: tuple[Clause, Clause | None] | None
+) -> Term:
+    if isinstance(condition, bool):
+        return chosen if condition else otherwise
+    return make("select", (truth(condition), chosen, otherwise), clauses)
+
+
+@dataclass(frozen=True)
+class When:
+    """One case of a definition by cases; without a condition it is the last one."""
+
+    condition: Truth
+    value: Term
+    clause: Clause
+
+
+def when(condition: Truth, value: Operand, ruling: str, text: str) -> When:
+    """A case: its condition, its value, the ruling behind it and what that says, as a sentence."""
+    return When(condition, number(value), Clause(ruling, text))
+
+
+def otherwise(value: Operand, ruling: str, text: str) -> When:
+    """The last case."""
+    return when(True, value, ruling, text)
+
+
+def cases(*several: When) -> Term:
+    """The value of the first case whose condition holds; each carries what decides it."""
+    if not several or several[-1].condition is not True:
+        raise DefinitionError("cases(...) ends with otherwise(value, ruling, text)")
+    *first, last = several
+    term, after = last.value, last.clause if first else None
+    if after is None:
+        return make("stated", (term,), last.clause)
+    for case in reversed(first):
+        term = _select(case.condition, case.value, term, (case.clause, after))
+        after = None
+    return term
+
+
+def is_nan(x: Operand) -> Term:
+    """Whether an element is a NaN; for reals and integers never."""
+    return make("is_nan", (number(x),), sort=Sort.TRUTH)
+
+
+def is_minus_zero(x: Operand) -> Term:
+    """Whether an element is -0, which comparisons do not tell from +0; for reals and integers never."""
+    return make("is_minus_zero", (number(x),), sort=Sort.TRUTH)
+
+
+def absolute(x: Operand) -> Term:
+    """The element without its sign."""
+    return make("absolute", (number(x),))
+
+
+def root(x: Operand) -> Term:
+    """The square root, correctly rounded."""
+    return make("root", (number(x),))
+
+
+def truncated(a: Operand, b: Operand) -> Term:
+    """The quotient of integers, rounded towards zero; a definition asks for no b that is 0 or -1."""
+    return make("truncated", (number(a), number(b)))
+
+
+def wide(x: Operand) -> Term:
+    """An element in the type in which sums are made: float for float16, else its own (D-CONV-6)."""
+    return make("wide", (number(x),))
+
+
+def narrow(x: Operand) -> Term:
+    """The way back, with one rounding."""
+    return make("narrow", (number(x),))
+
+
+def plus_product(total: Operand, a: Operand, b: Operand) -> Term:
+    """total + a·b: the product rounded, then the sum; or one rounding in the mode `fused` (D-CONV-6)."""
+    return make("plus_product", (number(total), number(a), number(b)))
+
+
+def converted(x: Operand) -> Term:
+    """An element in the element type of the output (D-XLA-3)."""
+    return make("converted", (number(x),))
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """A word that is defined by others and keeps its name: a function in C, an operator name on a page.
+
+    `calculates` says that a NaN it gives is calculated, so any NaN will do (D-ALL-4). `symbol` is LaTeX.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    body: Term
+    symbol: str
+    calculates: bool
+
+
+def word(symbol: str, *, calculates: bool = False) -> Callable[[Callable[..., Term]], Callable[..., Term]]:
+    """Give a function of elements its name in trees."""
+
+    def named(defined: Callable[..., Term]) -> Callable[..., Term]:
+        parameters = tuple(inspect.signature(defined).parameters)
+        body = defined(*(value(name) for name in parameters))
+        said = Named(defined.__name__, parameters, body, symbol, calculates)
+
+        def apply(*arguments: Operand) -> Term:
+            if len(arguments) != len(parameters):
+                raise DefinitionError(f"{said.name} takes {', '.join(parameters)}")
+            return make("named", tuple(map(number, arguments)), said)
+
+        apply.__doc__, apply.__name__ = defined.__doc__, defined.__name__
+        return apply
+
+    return named
+
+
+def value(name: str, sort: Sort = Sort.NUMBER) -> Term:
+    """An element that an element-wise definition takes, by the name of its operand."""
+    return make("value", data=name, sort=sort)
+
+
+@word(r"\max", calculates=True)
+def maximum(a: Term, b: Term) -> Term:
+    """The larger of two; a NaN wins, and of equal ones the later (D-ALL-10)."""
+    return cases(
+        when(is_nan(a), a, _ORDER, "A NaN among the elements gives a NaN."),
+        when(is_nan(b), b, _ORDER, "A NaN among the elements gives a NaN."),
+        when(b < a, a, _ORDER, "The larger of two elements comes out."),
+        otherwise(b, _ORDER, "Of equal elements, zeros of either sign among them, the later comes out."),
+    )
+
+
+@word(r"\min", calculates=True)
+def minimum(a: Term, b: Term) -> Term:
+    """The smaller of two; a NaN wins, and of equal ones the later (D-ALL-10)."""
+    return cases(
+        when(is_nan(a), a, _ORDER, "A NaN among the elements gives a NaN."),
+        when(is_nan(b), b, _ORDER, "A NaN among the elements gives a NaN."),
+        when(a < b, a, _ORDER, "The smaller of two elements comes out."),
+        otherwise(b, _ORDER, "Of equal elements, zeros of either sign among them, the later comes out."),
+    )

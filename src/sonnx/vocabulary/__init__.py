@@ -1,0 +1,1 @@
+"""Small frozen values that describe operators: signatures, rules, calls, findings, kernels asked for."""

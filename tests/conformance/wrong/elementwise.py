@@ -1,0 +1,108 @@
+"""Runtimes that are wrong in operators on elements: their order, their roundings, their NaNs."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from tests.conformance.wrong.mutant import F16, F32, F64, I8, I64, U8, U64, Mutant
+
+from sonnx.conformance.runtimes.question import Question
+from sonnx.numeric.arrays import Array
+
+
+def _on_arrays(function: Callable[..., Any]) -> Callable[[Question], Sequence[Any]]:
+    def answer(question: Question) -> Sequence[Any]:
+        arrays = list(question.operands.values())
+        with np.errstate(all="ignore"):
+            made = function(*arrays, **question.attributes)
+        return [np.asarray(made).astype(arrays[0].dtype)]
+
+    return answer
+
+
+def _flushed(x: Array) -> Array:
+    return np.where(np.abs(x) < np.finfo(x.dtype).tiny, x * 0, x)
+
+
+def _line(x: Array, alpha: float, beta: float) -> Any:
+    return x.dtype.type(alpha) * x + x.dtype.type(beta)
+
+
+def _between(x: Any) -> Any:
+    return np.where(x < 0, 0, np.where(x > 1, 1, x))
+
+
+def _saturated(a: Array, b: Array) -> Any:
+    info = np.iinfo(a.dtype)
+    exact = a.astype(object) + b.astype(object)
+    return np.where(exact < info.min, info.min, np.where(exact > info.max, info.max, exact))
+
+
+def _relu(x: Array) -> Any:
+    return np.where(x < 0, 0, x)
+
+
+def _larger(a: Array, b: Array) -> Any:
+    return np.where(a < b, b, a)
+
+
+def _signed(*data: Array) -> Any:
+    return reduce(_larger, [each.view(np.int8) for each in data])
+
+
+SIXTH = float(np.float32(1 / 6))
+MUTANTS = [
+    Mutant(name, operator, types, ruling, _on_arrays(function))
+    for name, operator, types, ruling, function in (
+        ("a NaN becomes 0", "relu", (F32, F16), "D-RELU", lambda X: np.where(X > 0, X, 0)),
+        ("-0 becomes +0", "relu", (F32, F64), "D-RELU", lambda X: np.where(X <= 0, 0, X)),
+        ("1 becomes 0", "relu", (I8, I64), "D-RELU", lambda X: np.where(X < 2, 0, X)),
+        (
+            "subnormal numbers are lost",
+            "relu",
+            (F32, F16),
+            "D-ALL-4",
+            lambda X: _relu(_flushed(X)),
+        ),
+        ("floats are added in half", "add", (F32,), "D-ADD", lambda A, B: A.astype(np.float16) + B),
+        ("sums of floats are rounded twice", "add", (F64,), "D-ADD", lambda A, B: (A + B).astype(np.float32)),
+        ("integers saturate", "add", (I8, U64), "D-ADD", _saturated),
+        ("subnormal sums are lost", "add", (F32,), "D-ALL-4", lambda A, B: _flushed(A + B)),
+        ("factors lose their last bit", "mul", (F64,), "D-MUL", lambda A, B: A * B.astype(np.float32)),
+        ("a subnormal factor is lost", "mul", (F32, F64), "D-ALL-4", lambda A, B: _flushed(A) * B),
+        ("the second is squared", "mul", (U8,), "D-MUL", lambda A, B: B * B),
+        ("a NaN loses", "max", (F32, F64), "D-ALL-4", lambda *data: reduce(np.fmax, data)),
+        ("the smaller comes out", "max", (I8, U64), "D-ALL-10", lambda *data: reduce(np.fmin, data)),
+        (
+            "the last is left out",
+            "max",
+            (F16,),
+            "D-ALL-10",
+            lambda *data: reduce(_larger, data[:-1] or data),
+        ),
+        (
+            "unsigned is taken for signed",
+            "max",
+            (U8,),
+            "D-ALL-10",
+            _signed,
+        ),
+        (
+            *("the line is not rounded", "hard_sigmoid", (F32, F16), "D-HARDSIGMOID"),
+            lambda X, alpha, beta: _between(_line(X.astype(np.float64), alpha, beta)),
+        ),
+        (
+            *("alpha is ONNX's default", "hard_sigmoid", (F32, F64), "D-HARDSIGMOID"),
+            lambda X, alpha, beta: _between(_line(X, 0.2, beta)),
+        ),
+        (
+            *("a sixth is divided by", "hard_swish", (F32, F64), "D-HARDSWISH"),
+            lambda X: X * _between((X + X.dtype.type(3)) / X.dtype.type(6)),
+        ),
+        (
+            *("-inf gives zero", "hard_swish", (F32,), "D-ALL-4"),
+            lambda X: np.where(X < -9, -0.0, X * _between(_line(X, SIXTH, 0.5))),
+        ),
+    )
+]

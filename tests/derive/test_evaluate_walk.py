@@ -1,0 +1,420 @@
+"""Definitions executed on arrays: every word against a calculation by hand or by fractions."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.operators.support import array_of, arrays, bits
+
+from sonnx.derive.evaluate import Walk, evaluate
+from sonnx.derive.tracing import element_type, traced
+from sonnx.model.dtype import ALL, DType
+from sonnx.model.tensor_type import TensorType, tensor_type
+from sonnx.numeric.arrays import Array, hold, numpy_dtype
+from sonnx.numeric.limiting import by_comparisons, limited
+from sonnx.terms.tensors import Given, Made, flat_place, fold, inside, tensor
+from sonnx.terms.term import DefinitionError, Term
+from sonnx.terms.tracing import Definition, elementwise, tensorwise
+from sonnx.terms.words import (
+    LOWEST,
+    absolute,
+    cases,
+    converted,
+    is_minus_zero,
+    is_nan,
+    maximum,
+    minimum,
+    narrow,
+    otherwise,
+    plus_product,
+    root,
+    select,
+    truncated,
+    wide,
+)
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Contract, Operand, Operator, Part
+
+pytestmark = pytest.mark.measured
+
+
+def operator(definition: Definition | None, *names: str, made: str = "Z", **changes: Any) -> Operator:
+    """A stand-in whose results have the first operand's type, or `made` where that is one."""
+
+    def output_types(call: Call) -> Mapping[str, TensorType]:
+        first = next(iter(call.inputs.values()))
+        return {"Z": tensor_type(made) if "[" in made else TensorType(first.dtype, None)}
+
+    inputs = tuple(
+        Operand(name, name, "", (DType.BOOL,) if name.startswith("truth") else ALL, constant=name == "sizes")
+        for name in names
+    )
+    contract = Contract("Stand", (1,), "", inputs, (Operand("Z", "Z", "", ALL),), (), (), output_types)
+    return replace(Operator(contract, definition), **changes)
+
+
+def run(definition: Definition, *operands: Array, made: str = "Z", **attributes: Any) -> Array:
+    names = ("X", "Y", "T")[: len(operands)]
+    found = evaluate(
+        operator(definition, *names, made=made), dict(zip(names, operands, strict=True)), attributes
+    )
+    return found["Z"]
+
+
+def named(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of two elements as one of X and Y."""
+    return lambda X, Y: function(X, Y)  # noqa: PLW0108  its parameters are the names of operands
+
+
+def by_two(function: Callable[[Term, Term], Any]) -> Definition:
+    return elementwise(named(function))
+
+
+def floats(*values: float, dtype: Any = np.float32) -> Array:
+    return np.array(values, dtype)
+
+
+WIDTHS: Mapping[str, Literal[16, 32, 64]] = {"float16": 16, "float": 32, "double": 64}
+ARITHMETIC: dict[str, tuple[Definition, Callable[[Fraction, Fraction], Fraction]]] = {
+    "add": (by_two(lambda a, b: a + b), lambda a, b: a + b),
+    "subtract": (by_two(lambda a, b: a - b), lambda a, b: a - b),
+    "multiply": (by_two(lambda a, b: a * b), lambda a, b: a * b),
+    "divide": (by_two(lambda a, b: a / b), lambda a, b: a / b),
+    "negate": (by_two(lambda a, b: -a), lambda a, b: -a),
+    "absolute": (by_two(lambda a, b: absolute(a)), lambda a, b: abs(a)),
+    "product, then sum": (by_two(lambda a, b: plus_product(b, a, b)), lambda a, b: b + a * b),
+    "maximum": (by_two(maximum), max),
+    "minimum": (by_two(minimum), min),
+}
+
+
+@pytest.mark.parametrize("word", ARITHMETIC)
+@given(st.fractions(max_denominator=99), st.fractions(max_denominator=99).filter(bool))
+def test_over_the_reals_a_word_is_what_it_says(word: str, a: Fraction, b: Fraction) -> None:
+    definition, exact = ARITHMETIC[word]
+    found = run(definition, array_of("real", (1,), [a]), array_of("real", (1,), [b]))
+    assert found[0] == exact(a, b)
+
+
+@pytest.mark.parametrize("word", ["add", "subtract", "multiply", "divide"])
+@pytest.mark.parametrize("dtype", ["float16", "float", "double"])
+@given(data=st.data())
+def test_every_operation_rounds_once(word: str, dtype: str, data: st.DataObject) -> None:
+    from sonnx.numeric.rounding import nearest
+
+    definition, exact = ARITHMETIC[word]
+    finite = st.floats(width=WIDTHS[dtype], allow_nan=False, allow_infinity=False)
+    a, b = data.draw(finite), data.draw(finite) or 1.0
+    held = numpy_dtype(DType(dtype))
+    with np.errstate(all="ignore"):
+        found = run(definition, np.array([a], held), np.array([b], held))
+    wanted = exact(Fraction(a), Fraction(b))
+    if wanted:  # the sign of a zero is IEEE's matter
+        assert bits(found) == bits(np.array([nearest(wanted, DType(dtype))], held))
+
+
+def test_integers_wrap() -> None:
+    a, b = np.array([127, -128, -128], np.int8), np.array([1, -1, -128], np.int8)
+    assert run(ARITHMETIC["add"][0], a, b).tolist() == [-128, 127, 0]
+    assert run(ARITHMETIC["multiply"][0], a, b).tolist() == [127, -128, 0]
+    assert run(ARITHMETIC["absolute"][0], a, b).tolist() == [127, -128, -128]
+
+
+def test_quotients_of_integers_are_truncated() -> None:
+    a, b = np.array([7, -7, 7, -7, 6], np.int8), np.array([2, 2, -2, -2, 3], np.int8)
+    assert run(by_two(truncated), a, b).tolist() == [3, -3, -3, 3, 2]
+
+
+def test_roots_are_those_of_ieee() -> None:
+    found = run(elementwise(lambda X: root(X + 0)), floats(2.0, 0.25))
+    assert found.view(np.uint32).tolist() == [0x3FB504F3, 0x3F000000]
+
+
+def test_maxima_and_minima_of_special_values() -> None:
+    """D-ALL-10: a NaN wins; of equal zeros the later comes out."""
+    nan, zero, minus = 0x7FC00001, 0x00000000, 0x80000000
+    a, b = (
+        np.array(row, np.uint32).view(np.float32)
+        for row in ([nan, zero, zero, minus], [zero, nan, minus, zero])
+    )
+    for function in (maximum, minimum):
+        assert run(by_two(function), a, b).view(np.uint32).tolist() == [nan, nan, minus, zero]
+    assert run(by_two(maximum), np.array([3], np.int8), np.array([-3], np.int8)).tolist() == [3]
+
+
+def test_minus_zero_is_told_from_zero() -> None:
+    found = run(elementwise(lambda X: select(is_minus_zero(X), 5, X)), floats(-0.0, 0.0, -1.0))
+    assert found.tolist() == [5.0, 0.0, -1.0]
+
+
+def test_comparisons_give_truths() -> None:
+    a, b = floats(1, 2, np.nan), floats(2, 2, 1)
+    wanted = {
+        "less": [True, False, False],
+        "less_equal": [True, True, False],
+        "equal": [False, True, False],
+        "both": [False, True, False],
+        "either": [True, True, False],
+        "opposite": [False, False, True],
+        "is_nan": [False, False, True],
+    }
+    definitions: Mapping[str, Callable[[Term, Term], Any]] = {
+        "less": lambda a, b: a < b,
+        "less_equal": lambda a, b: a <= b,
+        "equal": lambda a, b: a == b,
+        "both": lambda a, b: (a <= b) & (b <= a),
+        "either": lambda a, b: (a < b) | (b <= a),
+        "opposite": lambda a, b: ~(a <= b),
+        "is_nan": lambda a, b: is_nan(a),
+    }
+    for name, definition in definitions.items():
+        found = run(by_two(definition), a, b, made="bool[3]")
+        assert (found.dtype, found.tolist()) == (np.dtype(bool), wanted[name]), name
+
+
+def test_any_byte_but_zero_is_true() -> None:
+    found = evaluate(
+        operator(elementwise(lambda truth, X: select(truth, X, 0)), "truth", "X", made="int8[4]"),
+        {"truth": np.array([0, 1, 2, 255], np.uint8).view(bool), "X": np.arange(1, 5, dtype=np.int8)},
+        {},
+    )
+    assert found["Z"].tolist() == [0, 2, 3, 4]
+
+
+def test_a_literal_is_of_the_elements_type_and_wide_in_sums() -> None:
+    definition = elementwise(lambda X: narrow(wide(X) * wide(2049)))
+    assert run(definition, np.array([1], np.float16)).tolist() == [2048.0]  # one rounding, at the end
+    twice = elementwise(lambda X: narrow(wide(X) * wide(2049) - wide(2048)))
+    assert run(twice, np.array([1], np.float16)).tolist() == [1.0]
+    assert run(elementwise(lambda X: X * 2049 - 2048), np.array([1], np.float16)).tolist() == [0.0]
+    assert run(definition, np.array([3], np.int32)).tolist() == [6147]
+
+
+def test_bfloat16_is_widened_and_narrowed_by_our_own_rounding() -> None:
+    import ml_dtypes
+
+    # 1 + 2^-8 lies half-way between two neighbours; ties go to even.
+    x = np.array([0x3F80, 0x3F81], np.uint16).view(ml_dtypes.bfloat16)
+    found = run(elementwise(lambda X: narrow(wide(X) + wide(Fraction(1, 256)))), x)
+    assert found.view(np.uint16).tolist() == [0x3F80, 0x3F82]
+
+
+def test_sums_are_fused_only_where_that_makes_a_difference() -> None:
+    x = floats(1 + 2**-12)
+    definition = elementwise(lambda X: narrow(plus_product(wide(-1 - 2.0**-11), wide(X), wide(X))))
+    # (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24; rounded it loses the last term.
+    assert run(definition, x, accumulate="separate").tolist() == [0.0]
+    assert run(definition, x, accumulate="fused").tolist() == [2.0**-24]
+    half = x.astype(np.float16)
+    assert bits(run(definition, half, accumulate="fused")) == bits(
+        run(definition, half, accumulate="separate")
+    )
+    assert run(definition, np.array([3], np.int8).astype(np.float64), accumulate="fused").tolist() == [
+        8 - 2.0**-11
+    ]
+
+
+def test_elements_are_converted_to_the_results_type() -> None:
+    found = run(elementwise(lambda X: converted(-X)), floats(-1.9, 300, np.nan), made="int8[3]")
+    assert (found.dtype, found.tolist()) == (np.dtype(np.int8), [1, -128, 0])
+
+
+def test_scalars_serve_all_elements_and_may_be_all_there_is() -> None:
+    definition = by_two(lambda a, b: a * b)
+    assert run(definition, floats(1, 2, 3), np.array(2, np.float32)).tolist() == [2, 4, 6]
+    assert run(definition, np.array(2, np.float32), floats(1, 2, 3)).tolist() == [2, 4, 6]
+    alone = run(definition, np.array(2, np.float32), np.array(3, np.float32))
+    assert (alone.shape, alone.dtype, alone.tolist()) == ((), np.dtype(np.float32), 6)
+    text = run(elementwise(lambda X: cases(otherwise(X, "D-ALL-4", "It stays."))), np.array("ä", object))
+    assert text[()] == "ä"
+    long = run(definition, np.ones(200_000, np.float32), np.array(3, np.float32))
+    assert (long == 3).all()
+
+
+@pytest.mark.parametrize("name", ["real", "float16", "float", "double", "int8", "uint64"])
+@given(data=st.data())
+def test_two_comparisons_with_bounds_have_the_bits_of_two_selects(name: str, data: st.DataObject) -> None:
+    x = data.draw(arrays(name, (data.draw(st.integers(0, 9)),)))
+    low, high = (data.draw(arrays(name, ())) for _ in range(2))
+    x, low, high = (hold(each, DType(name)) for each in (x, low, high))
+    definition = elementwise(
+        lambda X, Y, T: select(select(X < Y, Y, X) > T, T, select(X < Y, Y, X)),
+    )
+    with np.errstate(all="ignore"):
+        wanted = by_comparisons(x, low, high)
+        assert bits(limited(x, low, high)) == bits(wanted)
+        out = np.empty_like(x)
+        assert limited(x, low, high, out) is out
+        assert bits(out) == bits(wanted)
+        assert bits(run(definition, x, low, high)) == bits(wanted)
+
+
+def test_what_only_looks_like_bounds_is_chosen_as_it_says() -> None:
+    x, y, t = floats(1, 5, 3), floats(2, 2, 2), np.array(4, np.float32)
+    swapped = elementwise(lambda X, Y, T: select(select(X < T, T, X) < T, T, X))
+    assert run(swapped, x, y, t).tolist() == [1, 5, 3]
+    above = elementwise(lambda X, Y, T: select(select(Y < X, Y, X) > T, T, select(Y < X, Y, X)))
+    assert run(above, x, y, t).tolist() == [1, 2, 2]
+    below = elementwise(lambda X, Y, T: select(select(X < Y, Y, X) < T, T, select(X < Y, Y, X)))
+    assert run(below, x, y, t).tolist() == [4, 5, 4]
+    whole = elementwise(lambda X, Y, T: select(select(X < Y, Y, X) > T, T, select(X < Y, Y, X)))
+    assert run(whole, x, y, floats(4, 4, 1)).tolist() == [2, 4, 1]
+
+
+def test_a_move_that_one_read_gives_is_a_view_that_cannot_be_written() -> None:
+    x = np.arange(12, dtype=np.int16).reshape(3, 4)
+    turned = run(tensorwise(lambda X: tensor((4, 3), lambda i, j: X[j, i])), x)
+    assert turned.tolist() == x.T.tolist()
+    assert np.shares_memory(turned, x)
+    assert not turned.flags.writeable
+    backwards = run(tensorwise(lambda X: tensor((2, 3), lambda i, j: X[2 - i, j + 1])), x[:, ::1])
+    assert backwards.tolist() == [[9, 10, 11], [5, 6, 7]]
+    across = run(tensorwise(lambda X: tensor((6, 2), lambda i, j: X.flat(flat_place((i, j), (6, 2))))), x.T)
+    assert across.tolist() == x.T.reshape(6, 2).tolist()
+
+
+def test_boxes_are_put_together() -> None:
+    def padded(X: Given, Y: Given) -> Made:
+        def at(i: Term, j: Term) -> Term:
+            return select(inside((i - 1, j), X.shape), X[i - 1, j], select(i < 1, 7, Y[j]))
+
+        return tensor((4, 2), at)
+
+    x, y = np.array([[1, 2], [3, 4]], np.uint8), np.array([8, 9], np.uint8)
+    assert run(tensorwise(padded), x, y).tolist() == [[7, 7], [1, 2], [3, 4], [8, 9]]
+    two = tensorwise(lambda X: tensor((3,), lambda i: select(i < 1, 7, select(i < 2, 8, X[i, 0]))))
+    assert run(two, np.array([[1], [2], [3]], np.uint8)).tolist() == [7, 8, 3]
+    empty = run(tensorwise(lambda X: tensor((0, 2), lambda i, j: X[i, j])), x)
+    assert (empty.shape, empty.dtype) == ((0, 2), np.dtype(np.uint8))
+
+
+def test_what_is_no_affine_move_is_read_at_all_indices_at_once() -> None:
+    x = np.array([1, -2, 3], np.int32)
+    tiled = run(tensorwise(lambda X: tensor((7,), lambda i: X[(i + 1) % 3] - X.flat(i // 3))), x)
+    assert tiled.tolist() == [-3, 2, 0, 0, 5, 3, -5]
+    relu = run(tensorwise(lambda X: tensor((3,), lambda i: select(X[i] < 0, 0, X[i]))), x)
+    assert relu.tolist() == [1, 0, 3]
+    scalar = run(tensorwise(lambda X: tensor((), lambda: X[0] + X[1])), x)
+    assert (scalar.shape, scalar.tolist()) == ((), -1)
+    stretched = tensorwise(lambda X: tensor((5,), lambda i: select(i % 2 == 0, X[i // 2], 0)))
+    assert run(stretched, x).tolist() == [1, 0, -2, 0, 3]
+    nested = tensorwise(
+        lambda X: tensor((5,), lambda i: select(i < 3, select(i % 2 == 0, X[i // 2 + i // 2], X[i]), LOWEST))
+    )
+    assert run(nested, x).tolist() == [1, -2, 3, -(2**31), -(2**31)]
+    odd = tensorwise(lambda X: tensor((3,), lambda i: X[(i + 1) % 3] < 0))
+    assert run(odd, np.array([1, -2, 3], np.int32), made="bool[3]").dtype == np.dtype(bool)
+
+
+def test_a_read_outside_is_refused_unless_a_guard_keeps_it_out() -> None:
+    x = np.array([1, 2, 3], np.int32)
+    for definition in (
+        tensorwise(lambda X: tensor((3,), lambda i: X[i + 1])),
+        tensorwise(lambda X: tensor((3,), lambda i: X[i - 1])),
+        tensorwise(lambda X: tensor((3,), lambda i: X[i + 1] + 0)),
+        tensorwise(lambda X: tensor((3,), lambda i: select(i % 2 == 0, X[i + 1], 0))),
+    ):
+        with pytest.raises(DefinitionError, match="is read"):
+            run(definition, x)
+
+
+def test_folds_take_one_term_after_the_other_in_order() -> None:
+    x = np.array([[1e8, 1, -1e8], [1, 1e8, -1e8]], np.float32)
+    rows = tensorwise(lambda X: tensor((2,), lambda i: fold((3,), 0, lambda s, k: s + X[i, k])))
+    assert run(rows, x).tolist() == [0.0, 0.0]
+    whole = tensorwise(lambda X: tensor((), lambda: fold((2, 3), 0, lambda s, i, j: s * 10 + X[i, j])))
+    assert run(whole, np.arange(1, 7, dtype=np.int32).reshape(2, 3))[()] == 123456
+    largest = tensorwise(
+        lambda X: tensor((2,), lambda i: fold((3,), LOWEST, lambda s, k: maximum(s, X[i, k])))
+    )
+    assert run(largest, x).tolist() == [1e8, 1e8]
+
+
+def test_what_decides_a_shape_comes_as_numbers() -> None:
+    def first(X: Given, sizes: tuple[int, ...]) -> Made:
+        return tensor(sizes, lambda i: X[i])
+
+    op = operator(tensorwise(first), "X", "sizes")
+    given_arrays = {"X": np.arange(5, dtype=np.int8), "sizes": np.array([2])}
+    assert evaluate(op, given_arrays, {})["Z"].tolist() == [0, 1]
+
+
+def test_an_operator_may_say_its_meaning_otherwise() -> None:
+    op = operator(None, "X", meaning=lambda arrays, attributes: {"Z": arrays["X"] * attributes["n"]})
+    assert evaluate(op, {"X": np.array([2])}, {"n": 3})["Z"].tolist() == [6]
+    with pytest.raises(DefinitionError, match="Stand has no definition"):
+        evaluate(operator(None, "X"), {"X": np.array([2])}, {})
+
+
+SCALED = operator(elementwise(lambda X, factor: X * factor), "X")
+SUM = operator(by_two(lambda a, b: a + b), "X", "Y")
+
+
+def _body(call: Call) -> tuple[Part, ...]:
+    factor = 2 if call.inputs["X"].dtype is DType.INT8 else 3
+    return (
+        Part(SCALED, ("X",), ("scaled",), {"factor": factor}),
+        Part(SUM, ("scaled", "X"), ("Z",)),
+    )
+
+
+def test_a_composition_is_its_body() -> None:
+    op = operator(None, "X", body=_body)
+    assert evaluate(op, {"X": np.array([1, 2], np.int8)}, {})["Z"].tolist() == [3, 6]
+    assert evaluate(op, {"X": floats(1, 2)}, {})["Z"].tolist() == [4, 8]
+    found = traced(op, {"X": tensor_type("float[2]")}, {}, {})
+    assert found.element is not None
+    assert repr(found.element.term) == "(add (multiply (value X) (literal 3)) (value X))"
+    assert found.element.executed is found.element.term
+    assert found.made[0].shape == (2,)
+
+
+def test_a_composition_of_more_than_elements_is_no_one_function_of_them() -> None:
+    turned = operator(tensorwise(lambda X: tensor((2,), lambda i: X[1 - i])), "X")
+    op = operator(None, "X", body=lambda call: (Part(turned, ("X",), ("Z",)),))
+    with pytest.raises(DefinitionError, match="more than one function of elements"):
+        traced(op, {"X": tensor_type("float[2]")}, {}, {})
+    assert evaluate(op, {"X": floats(1, 2)}, {})["Z"].tolist() == [2, 1]
+
+
+def test_the_type_of_elements_is_that_of_the_first_operand_of_numbers() -> None:
+    types = {"truth": tensor_type("bool[2]"), "X": tensor_type("float[2]")}
+    assert element_type(operator(None, "truth", "X"), types) is DType.FLOAT
+    assert element_type(operator(None, "truth"), types) is DType.BOOL
+    many = Operand("X", "X", "", ALL, variadic=True)
+    op = replace(operator(None), contract=replace(operator(None).contract, inputs=(many,)))
+    assert element_type(op, {"X0": tensor_type("int8[]")}) is DType.INT8
+
+
+def test_absent_and_variadic_operands() -> None:
+    def last(X: Given, Y: Given | None) -> Made:
+        return tensor(X.shape, lambda i: X[i]) if Y is None else tensor(Y.shape, lambda i: Y[i])
+
+    op = operator(tensorwise(last), "X", "Y")
+    assert evaluate(op, {"X": floats(1)}, {})["Z"].tolist() == [1]
+    assert evaluate(op, {"X": floats(1), "Y": floats(2)}, {})["Z"].tolist() == [2]
+    many = operator(elementwise(lambda *X: X[0] + X[-1]), "X")
+    inputs = (Operand("X", "X", "", ALL, variadic=True),)
+    many = replace(many, contract=replace(many.contract, inputs=inputs))
+    three = {f"X{m}": floats(m) for m in range(3)}
+    assert evaluate(many, three, {})["Z"].tolist() == [2]
+
+
+def test_attributes_are_literals_rounded_to_the_elements_type() -> None:
+    """D-ALL-12: the float nearest to 0.1 is rounded once more for float16."""
+    op = operator(elementwise(lambda X, alpha: X * alpha), "X")
+    tenth = float(np.float32(0.1))
+    found = evaluate(op, {"X": np.array([1], np.float16)}, {"alpha": tenth})["Z"]
+    assert found.view(np.uint16).tolist() == [0x2E66]
+
+
+def test_a_walk_answers_for_a_term_by_itself() -> None:
+    from sonnx.terms.words import value
+
+    walk = Walk(DType.FLOAT, DType.FLOAT, values={"x": floats(3)})
+    assert walk(value("x") + 1).tolist() == [4]

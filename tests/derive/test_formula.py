@@ -1,0 +1,184 @@
+r"""Definitions as formulas: every text here is written by hand, as a page would show it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from docs.formulas import formula as mathml
+
+from sonnx.derive import formula as walk
+from sonnx.derive.formula import formula, latex, made_formula
+from sonnx.operators import OPERATORS
+from sonnx.terms.tensors import Given, Made, fold, tensor
+from sonnx.terms.term import DefinitionError, Sort, Term, make
+from sonnx.terms.words import (
+    LOWEST,
+    absolute,
+    cases,
+    converted,
+    is_minus_zero,
+    is_nan,
+    maximum,
+    narrow,
+    otherwise,
+    plus_product,
+    root,
+    select,
+    truncated,
+    value,
+    wide,
+)
+
+pytestmark = pytest.mark.measured
+
+X, Y, C = value("x"), value("y"), value("c", Sort.TRUTH)
+SYMBOLS = {"x": "x", "y": "y", "c": "c", "X": "X", "W": "W"}
+
+
+def negated(condition: Any) -> Term:
+    assert isinstance(condition, Term)
+    return ~condition
+
+
+ELEMENTS: dict[str, Term] = {
+    "x + y - x": X + Y - X,
+    r"x - \left(y + x\right)": X - (Y + X),
+    r"x \cdot \left(y + 1\right)": X * (Y + 1),
+    r"x + x \cdot y": plus_product(X, X, Y),
+    r"\frac{x + 1}{y} \cdot \left(-0.75\right)": (X + 1) / Y * -0.75,
+    r"-x \cdot y": -(X * Y),
+    r"-\left(x + y\right)": -(X + Y),
+    r"\left|x - 1\right| + \sqrt{y}": absolute(X - 1) + root(Y),
+    r"x + \frac{1}{3}": X + Fraction(1, 3),
+    r"x + \left(-\frac{2}{3}\right)": X + Fraction(-2, 3),
+    r"x + \left(-2\right)": X + -2,
+    r"x \cdot \left(+\infty\right)": X * float("inf"),
+    r"\text{lowest} + \text{NaN} - \left(-\infty\right)": LOWEST + float("nan") - float("-inf"),
+    r"\max(x, y) \cdot x": maximum(X, Y) * X,
+    r"\text{truncated}\left(\frac{x}{y}\right)": truncated(X, Y),
+    r"\text{converted}(x + y)": converted(X + Y),
+    r"x + y": cases(otherwise(narrow(wide(X) + wide(Y)), "D-ALL-4", "Summed.")),
+    r"\begin{cases} x & \text{if } x \text{ is NaN} \\ y & \text{if } x < y \\ 0 & \text{otherwise} "
+    r"\end{cases}": select(is_nan(X), X, select(X < Y, Y, 0)),
+    r"\begin{cases} x & \text{if } c \text{ is true} \\ y & \text{otherwise} \end{cases}": select(C, X, Y),
+}
+CONDITIONS: dict[str, Any] = {
+    r"x \le y \text{ and } x = y + 1": (X <= Y) & (X == Y + 1),
+    r"x < y \text{ or } y \text{ is } -0 \text{ and } x < 1": (X < Y) | (is_minus_zero(Y) & (X < 1)),
+    r"\left(x < y \text{ or } y < x\right) \text{ and } c \text{ is true}": ((X < Y) | (Y < X)) & C,
+    r"\text{not } \left(x \text{ is NaN}\right)": negated(is_nan(X)),
+}
+
+
+@pytest.mark.parametrize("text", ELEMENTS | CONDITIONS)
+def test_terms_have_few_brackets(text: str) -> None:
+    term = (ELEMENTS | CONDITIONS)[text]
+    found = latex(term, SYMBOLS)
+    assert found == text
+    mathml(found)  # the site can show it
+
+
+def moved(shape: tuple[int, ...], at: Callable[..., Any]) -> Made:
+    return tensor(shape, at)
+
+
+XS, WS = Given("X", (4, 6)), Given("W", (3, 3))
+TENSORS: dict[str, Made] = {
+    r"Y[i, j] = X[j, 3 - i]": moved((2, 3), lambda i, j: XS[j, 3 - i]),
+    r"Y[i_{0}, i_{1}] = X_{\text{flat}}[i_{0} \cdot 3 + i_{1}]": moved(
+        (2, 3), lambda *i: XS.flat(i[0] * 3 + i[1])
+    ),
+    r"Y[i] = X[\left\lfloor \frac{i + 1}{2} \right\rfloor, \left(i + 1\right) \bmod 3]": moved(
+        (4,), lambda i: XS[(i + 1) // 2, (i + 1) % 3]
+    ),
+    r"Y[i] = \begin{cases} 0 & \text{if } i < 2 \\ X[i - 2, 0] & \text{otherwise} \end{cases}": moved(
+        (4,), lambda i: select(i < 2, 0, XS[i - 2, 0])
+    ),
+    r"Y[i] = \sum_{0 \le k < 6} X[i, k] \cdot W[k, i]": moved(
+        (3,), lambda i: fold((6,), 0, lambda s, k: plus_product(s, XS[i, k], WS[k, i]))
+    ),
+    r"Y[i] = 1 + \sum_{0 \le p < 2, 0 \le q < 3} X[p, q]": moved(
+        (3,), lambda i: fold((2, 3), 1, lambda s, p, q: cases(otherwise(s + XS[p, q], "D-CONV-6", "Summed.")))
+    ),
+    r"Y[i] = \max_{0 \le k < 6} X[i, k]": moved(
+        (3,), lambda i: fold((6,), LOWEST, lambda s, k: maximum(s, XS[i, k]))
+    ),
+    r"Y[i] = s \text{ from } 0 \text{ by } s \leftarrow X[i, k] - s \text{ for } 0 \le k < 6": moved(
+        (3,), lambda i: fold((6,), 0, lambda s, k: XS[i, k] - s)
+    ),
+    r"Y[i] = s \text{ from } 0 \text{ by } s \leftarrow s - X[i, k] \text{ for } 0 \le k < 6": moved(
+        (3,), lambda i: fold((6,), 0, lambda s, k: s - XS[i, k])
+    ),
+    r"Y[i] = s \text{ from } 0 \text{ by } s \leftarrow 1 \text{ for } 0 \le k < 6": moved(
+        (3,), lambda i: fold((6,), 0, lambda s, k: 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("text", TENSORS)
+def test_tensors_are_given_at_their_indices(text: str) -> None:
+    found = made_formula(TENSORS[text], "Y", SYMBOLS)
+    assert found == text
+    mathml(found)
+
+
+def test_a_known_index_below_zero_is_in_brackets() -> None:
+    assert latex(make("index", data="i", sort=Sort.INDEX) * -2, {}) == r"i \cdot \left(-2\right)"
+
+
+OPERATORS_BY_NAME = {operator.name: operator for operator in OPERATORS}
+BY_HAND = {
+    "Where": r"Z[i] = \begin{cases} X[i] & \text{if } C[i] \text{ is true} \\ "
+    r"Y[i] & \text{otherwise} \end{cases}",
+    "Clip": r"Y[i] = \begin{cases} X[i] & \text{if } X[i] \text{ is NaN} \\ M & \text{if } M < L \\ "
+    r"L & \text{if } X[i] < L \\ M & \text{if } M < X[i] \\ X[i] & \text{otherwise} \end{cases}",
+    "xla.Clamp": r"Y[i] = \min(\max(X[i], L[i]), M[i])",
+    "Max": r"Y[i] = \max(X_0[i], X_1[i])",
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_operators_have_the_symbols_of_their_contracts(name: str) -> None:
+    assert formula(OPERATORS_BY_NAME[name]) == BY_HAND[name]
+
+
+def test_attributes_are_greek_letters_or_words() -> None:
+    operator = OPERATORS_BY_NAME["HardSigmoid"]
+    found = formula(operator)
+    assert found is not None
+    assert r"\text{if } \alpha \cdot X[i] + \beta < 0" in found
+    assert walk._attribute("slope") == r"\text{slope}"
+
+
+def test_what_is_no_element_has_no_formula() -> None:
+    assert formula(OPERATORS_BY_NAME["Expand"]) is None
+    assert formula(OPERATORS_BY_NAME["xla.ConvertElementType"]) is None
+    assert formula(replace(OPERATORS_BY_NAME["Where"], definition=None, meaning=lambda _a, _b: {})) is None
+
+
+def test_a_word_without_a_formula_is_refused() -> None:
+    with pytest.raises(DefinitionError, match="`flow`"):
+        latex(make("flow"), {})
+
+
+FORMULA: Any = walk._Formula
+MUTANTS: list[tuple[str, Any]] = [
+    ("word_subtract", FORMULA.word_add),
+    ("word_less", FORMULA.word_less_equal),
+    ("word_both", FORMULA.word_either),
+    ("word_negate", FORMULA.word_absolute),
+    ("text", lambda self, term, _tightness=0: self.word(term)[0]),
+    ("word_is_nan", FORMULA.word_is_minus_zero),
+    ("word_divide", FORMULA.word_multiply),
+]
+
+
+@pytest.mark.mutant
+@pytest.mark.no_cover
+@pytest.mark.parametrize(("name", "wrong"), MUTANTS)
+def test_a_wrong_formula_is_noticed(name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FORMULA, name, wrong)
+    every: dict[str, Any] = ELEMENTS | CONDITIONS
+    assert any(latex(term, SYMBOLS) != text for text, term in every.items())
