@@ -115,6 +115,8 @@ def test_no_identifier_is_used_twice(contract: Contract) -> None:
 def test_the_rules_of_an_operator_of_one_operand() -> None:
     assert {rule.identifier: rule.statement for rule in RELU.rules} == {
         "relu.X.D1": "`X` must be real, a signed integer of 8 to 64 bits, float16, float or double.",
+        "relu.X.D9": "`X` must have a type of the version that the model uses: int8, int16, int32, int64 "
+        "from version 14 on.",
         "relu.Y.D1": "`Y` must have the shape of `X`.",
         "relu.Y.D2": "`Y` must have the element type of `X`.",
     }
@@ -131,6 +133,11 @@ def test_the_rules_of_an_operator_of_two_operands() -> None:
         "add.B.D1": ("`B` must have the element type of `A`.", "D-ALL-3"),
         "add.D1": ("`A` and `B` must have one shape.", "D-ALL-5"),
         "add.D2": ("Shapes must be equal even where they could be broadcast to one another.", "D-ALL-5"),
+        "add.A.D9": (
+            "`A` must have a type of the version that the model uses: int8, int16, uint8, uint16 from "
+            "version 14 on.",
+            "D-ALL-3",
+        ),
         "add.C.D1": ("`C` must have the shape of the inputs.", "D-ALL-3"),
         "add.C.D2": ("`C` must have the element type of `A`.", "D-ALL-3"),
     }

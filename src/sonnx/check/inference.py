@@ -34,7 +34,7 @@ def node_call(
         # No more elements than rules need to see.
         if data is not None and data.ndim == 1:
             constants[operand.name] = tuple(data[: MOST_AXES + 1].tolist())
-    return Call(operator.name, inputs, node.attributes, outputs, constants)
+    return Call(operator.name, inputs, node.attributes, outputs, constants, version=node.version)
 
 
 def _by_operand(

@@ -97,7 +97,8 @@ def call_text(call: Call) -> str:
     )
     outputs = ", ".join(f"{name}: {kind}" for name, kind in call.outputs.items())
     arrow = f" -> {outputs}" if outputs else ""
-    return f"{call.operator}({inputs}{'; ' if attributes else ''}{attributes}){arrow}"
+    version = "" if call.version is None else f" in version {call.version}"
+    return f"{call.operator}({inputs}{'; ' if attributes else ''}{attributes}){arrow}{version}"
 
 
 def _constant(constants: Mapping[str, tuple[Any, ...]], name: str) -> str:

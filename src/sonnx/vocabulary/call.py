@@ -29,7 +29,8 @@ class Call:
     `inputs` holds the operands that are present; an optional one that is absent has no entry.
     `outputs` holds what a model declares; it is empty where nothing is declared.
     `constants` holds the elements of operands that decide a shape (Expand's `shape`). `unknown` names what
-    the operator does not have; the check of a call fills it in.
+    the operator does not have; the check of a call fills it in. `version` is that of the operator in a model;
+    None where there is no model.
     """
 
     operator: str
@@ -38,6 +39,7 @@ class Call:
     outputs: Mapping[str, TensorType] = field(default_factory=lambda: _NONE)
     constants: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
     unknown: tuple[str, ...] = ()
+    version: int | None = None
     # What several rules ask of one call, found out once; a changed call starts anew.
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 

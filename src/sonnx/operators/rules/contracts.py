@@ -24,6 +24,7 @@ Words = Mapping[str, Mapping[str, Any]]
 # The type variable of operands that name none and list no types of their own.
 _VARIABLE = "T"
 _NO_WORDS: Words = {}
+_NOTHING_ADDED: Mapping[int, tuple[DType, ...]] = {}
 
 
 def elementwise(
@@ -41,12 +42,14 @@ def elementwise(
     words: Words = _NO_WORDS,
     more: Sequence[Rule] = (),
     domain: str = "",
+    added: Mapping[int, tuple[DType, ...]] = _NOTHING_ADDED,
 ) -> Contract:
     """The contract of an operator that makes each element of its output from those at the same place.
 
     Inputs that list no types have `types`, one of them in a call, and so has an output that lists none. Those
     of no form are combined element by element: they have one shape, the output's. `dense` makes a rule of its
-    own on sparse tensors, in place of the general one; `more` are further rules.
+    own on sparse tensors, in place of the general one; `added` are types that only later ones of `versions`
+    have, by the version that added them; `more` are further rules.
     """
     operands = tuple(_completed(operand, types, "elements") for operand in inputs)
     result = _completed(output, types, "")
@@ -58,6 +61,9 @@ def elementwise(
     found += [*_input_rules(subject, operands), *_shape_rules(subject, operands, combined)]
     found += _attribute_rules(subject, attributes, more)
     first = _first_typed(subject, operands)
+    if added:
+        typed = {each.name for each in operands if each.variable == _VARIABLE}
+        found.append(made.types_of_version(subject, [name for name in combined if name in typed], added))
     found.append(_shape_of_inputs(made.output_shape(subject, result, "D1", shape_of, first), operands))
     found.append(made.output_type(subject, result, "D2", shape_of, first))
     return Contract(

@@ -1,13 +1,13 @@
 """Predicates on the element types of operands. Each answers None where it cannot be asked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sonnx.model.dtype import INTEGERS, SIGNED, UNSIGNED, DType
 from sonnx.operators.rules.operands import known
 from sonnx.operators.rules.wording import FEW, show, spelled, unlike
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Operand, operand_names
-from sonnx.vocabulary.rule import Broken, Predicate
+from sonnx.vocabulary.rule import Broken, Predicate, Shown
 
 _FAMILIES = {
     INTEGERS: "a signed or unsigned integer",
@@ -72,6 +72,24 @@ def one_type(operand: Operand) -> Predicate:
         return Broken(
             show(call, *differing), "convert the operands to one type; nothing is converted by itself"
         )
+
+    return predicate
+
+
+def not_added_later(name: str, added: Mapping[int, Sequence[DType]]) -> Predicate:
+    """The operand has no type that a version of the operator after that of the model added."""
+    later = {dtype: version for version, types in added.items() for dtype in types}
+
+    def predicate(call: Call) -> Broken | None:
+        operand = known(call, name)
+        if operand is None or operand.dtype not in later or call.version is None:
+            return None
+        since = later[operand.dtype]
+        if call.version >= since:
+            return None
+        note = Shown("version", str(call.version), f"{spelled(operand)} came with version {since}")
+        advice = f"convert the model to operator set {since} or later (onnx.version_converter)"
+        return Broken((*show(call, name), note), advice)
 
     return predicate
 

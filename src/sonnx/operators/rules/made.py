@@ -4,7 +4,7 @@ Each function makes one rule. An operator that says something better replaces th
 identifiers of rules are permanent, so those that were there before keep theirs in the same way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -89,6 +89,24 @@ def allowed_types(subject: Subject, operand: Operand, label: str, sharing: Seque
         failing,
         restricts_onnx=True,
         ruling=subject.ruling,
+    )
+
+
+def types_of_version(subject: Subject, names: Sequence[str], added: Mapping[int, Sequence[DType]]) -> Rule:
+    """Operands of one type have none that ONNX added to the operator after the version of the model."""
+    (version, types), *_ = added.items()
+    held = with_inputs(subject.good, **{name: of_type(subject.good, name, types[0]) for name in names})
+    told = "; ".join(
+        f"{', '.join(dtype.value for dtype in new)} from version {since} on" for since, new in added.items()
+    )
+    return subject.rule(
+        "types of the version",
+        f"{names[0]}.D9",
+        f"`{names[0]}` must have a type of the version that the model uses: {told}.",
+        "An older version says nothing of such a model, and other readers refuse it.",
+        element_types.not_added_later(names[0], added),
+        replace(held, version=version - 1),
+        passing=replace(held, version=version),
     )
 
 

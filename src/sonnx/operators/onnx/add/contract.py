@@ -11,5 +11,6 @@ CONTRACT = elementwise(
     inputs=[Operand("A", "A", "the first terms"), Operand("B", "B", "the second terms")],
     output=Operand("C", "C", "the sums"),
     types=(DType.REAL, *IEEE, *INTEGERS),
+    added={14: (DType.INT8, DType.INT16, DType.UINT8, DType.UINT16)},
     ruling="D-ADD",
 )

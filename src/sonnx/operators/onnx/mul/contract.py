@@ -11,5 +11,6 @@ CONTRACT = elementwise(
     inputs=[Operand("A", "A", "the first factors"), Operand("B", "B", "the second factors")],
     output=Operand("C", "C", "the products"),
     types=(DType.REAL, *IEEE, *INTEGERS),
+    added={14: (DType.INT8, DType.INT16, DType.UINT8, DType.UINT16)},
     ruling="D-MUL",
 )

@@ -11,5 +11,6 @@ CONTRACT = elementwise(
     inputs=[Operand("X", "X", "the tensor")],
     output=Operand("Y", "Y", "the same with zeros in place of negative elements"),
     types=(DType.REAL, *IEEE, *SIGNED),
+    added={14: SIGNED},
     ruling="D-RELU",
 )

@@ -15,6 +15,7 @@ CONTRACT = elementwise(
     ],
     output=Operand("output", "Z", "the chosen elements"),
     types=ALL,
+    added={16: (DType.BFLOAT16,)},
     ruling="D-WHERE",
     uses_arithmetic=False,
     dense=True,
