@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SHELL  := /bin/bash
+# Tests start hundreds of programs: what Python has compiled once is kept, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-all lint types tests deep-tests mutants prove provers bench fuzz docs format clean
 
