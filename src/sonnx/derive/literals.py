@@ -1,6 +1,7 @@
 """Literals of definitions in an element type: exact numbers, rounded once (D-ALL-12)."""
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ def _lowest(dtype: DType) -> Any:
     raise DefinitionError(f"{dtype} has no least element")
 
 
+@lru_cache(1024)
 def _nearest(value: Fraction | str, dtype: DType) -> Any:
     if isinstance(value, Fraction):
         if dtype is DType.REAL:

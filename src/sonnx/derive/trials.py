@@ -5,6 +5,7 @@ They are for operators that treat every element alone; those of operators that m
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations, product
 from typing import Any
 
@@ -131,7 +132,8 @@ def drawn(operator: Operator, draw: Draw, dtype: DType) -> Trial:
 # --- ways to call ------------------------------------------------------------------------------------------
 
 
-def _ways(operator: Operator) -> list[_Way]:
+@lru_cache
+def _ways(operator: Operator) -> tuple[_Way, ...]:
     """Every attribute at its default and at other values, in turn; of variadic operands several."""
     contract = operator.contract
     asked = [each for each in contract.attributes if not each.mode]
@@ -151,7 +153,7 @@ def _ways(operator: Operator) -> list[_Way]:
         named = rulings(_trace(operator, way, DType.FLOAT))
         named += ("D-WHERE-1",) if truths else ()
         found.append(replace(way, shows=("D-ALL-4", *named, *(rule.identifier for rule in contract.rules))))
-    return found
+    return tuple(found)
 
 
 def _step(count: int) -> int:
@@ -258,13 +260,7 @@ def _seams(operator: Operator, way: _Way, dtype: DType, number: int) -> Iterator
 
     All operands hold the same there, but for truths.
     """
-    conditions = _conditions(operator, way, dtype)
-    if dtype in FORMATS:
-        ordered = _in_order(special_vector(dtype), dtype)
-        places = [_places(way, dtype, condition, ordered) for condition in conditions]
-    else:
-        places = [_literals(condition) for condition in conditions]
-    seams = np.unique(np.concatenate([np.zeros(0, np.int64), *places]))
+    seams = _seams_of(operator, number, dtype)
     if not len(seams):
         return
     x = _elements((seams[:, None] + np.arange(-_BESIDE, _BESIDE + 1)).reshape(-1), dtype)
@@ -272,6 +268,19 @@ def _seams(operator: Operator, way: _Way, dtype: DType, number: int) -> Iterator
     given |= {name: spread(np.array([True, False]), x.shape) for name in way.truths}
     text = "Both sides of every comparison: where its answer changes, and the nearest neighbours."
     yield _trial(way, f"seams-{number}", given, text)
+
+
+@lru_cache
+def _seams_of(operator: Operator, number: int, dtype: DType) -> Array:
+    """Where a comparison changes its answer when the operator is called that way; to be read only."""
+    way = _ways(operator)[number]
+    conditions = _conditions(operator, way, dtype)
+    if dtype in FORMATS:
+        ordered = _in_order(special_vector(dtype), dtype)
+        places = [_places(way, dtype, condition, ordered) for condition in conditions]
+    else:
+        places = [_literals(condition) for condition in conditions]
+    return np.unique(np.concatenate([np.zeros(0, np.int64), *places]))
 
 
 def _literals(condition: Term) -> Array:
@@ -314,7 +323,7 @@ def _places(way: _Way, dtype: DType, condition: Term, ordered: Array) -> Array:
     before = holds(low)
     changes = before != holds(high)
     low, high, before = low[changes], high[changes], before[changes]
-    for _ in range(64):
+    while (high - low > 1).any():
         middle = low + (high - low) // 2
         same = holds(middle) == before
         low, high = np.where(same, middle, low), np.where(same, high, middle)
