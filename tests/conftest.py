@@ -1,5 +1,6 @@
 """Which tests run in which tier, what is measured, where compiled kernels are kept meanwhile."""
 
+import gc
 import os
 import signal
 import sys
@@ -26,6 +27,16 @@ if (
     and threading.current_thread() is threading.main_thread()
 ):
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Modules and thousands of collected tests stay to the end: whoever looks for garbage need not look at them.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from here on, in what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -19,6 +19,7 @@ import onnx
 import pytest
 from onnx.backend.test import BackendTest
 from onnx.backend.test.loader import load_model_tests
+from onnx.backend.test.runner import Runner
 
 import sonnx
 from sonnx.backend import SonnxBackend, SonnxRep
@@ -132,6 +133,11 @@ class Recorder(unittest.TestResult):
     addError = addFailure  # noqa: N815  unittest's name
 
 
+# ONNX makes all its tests of single nodes where one is asked for, which takes many seconds; what it has as
+# files is run and refused in small by the quick tests below, and by those of the interface.
+with_all_of_onnx = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def collected() -> None:
     """Let ONNX make its tests of single nodes, all of them; that takes some seconds, so once."""
@@ -180,13 +186,14 @@ def outcome(collected: None) -> tuple[Recorder, Counter[str]]:
     return recorder, runs
 
 
-@pytest.mark.long
+@with_all_of_onnx
 def test_exactly_these_tests_of_onnx_run_and_pass(outcome: tuple[Recorder, Counter[str]]) -> None:
     recorder, _ = outcome
     assert recorder.wrong == {}
     assert sorted(recorder.passed) == [f"{name}_cpu" for name in RUN]
 
 
+@with_all_of_onnx
 def test_no_test_is_skipped_but_by_our_own_list_or_for_another_device(
     outcome: tuple[Recorder, Counter[str]],
 ) -> None:
@@ -212,6 +219,7 @@ LACKING = {
 }
 
 
+@with_all_of_onnx
 def test_tests_of_operators_that_the_profile_lacks_are_skipped_and_say_so(collected: None) -> None:
     recorder, tests = Recorder(), BackendTest(SonnxBackend, __name__)
     for name in LACKING:
@@ -224,6 +232,7 @@ def test_tests_of_operators_that_the_profile_lacks_are_skipped_and_say_so(collec
     assert all("graph.D" in text for text in reasons.values())
 
 
+@with_all_of_onnx
 def test_each_of_them_really_ran_a_model(outcome: tuple[Recorder, Counter[str]], cases: list[Case]) -> None:
     _, runs = outcome
     expected = {case.name: case.runs for case in cases if case.name in RUN}
@@ -231,12 +240,14 @@ def test_each_of_them_really_ran_a_model(outcome: tuple[Recorder, Counter[str]],
     assert runs["all"] == sum(expected.values())
 
 
+@with_all_of_onnx
 def test_the_list_is_all_that_onnx_has_for_these_operators(cases: list[Case]) -> None:
     ours = [case for case in cases if case.operators and case.operators <= OURS]
     assert sorted(case.name for case in ours if case.convolves_an_image) == RUN
     assert sorted(case.name for case in ours if not case.convolves_an_image) == OTHER_SPATIAL_AXES
 
 
+@with_all_of_onnx
 def test_what_merely_sounds_alike_is_another_operator_or_an_expansion(cases: list[Case]) -> None:
     alike = re.compile("clip|conv|where|expand", re.IGNORECASE)
     rest = [case for case in cases if alike.search(case.name.replace("_expanded", ""))]
@@ -246,6 +257,7 @@ def test_what_merely_sounds_alike_is_another_operator_or_an_expansion(cases: lis
     assert all(case.operators - OURS for case in rest)
 
 
+@with_all_of_onnx
 def test_other_numbers_of_spatial_axes_are_refused_not_miscomputed(cases: list[Case]) -> None:
     refused = [case for case in cases if case.name in OTHER_SPATIAL_AXES]
     assert len(refused) == len(OTHER_SPATIAL_AXES)
@@ -254,6 +266,38 @@ def test_other_numbers_of_spatial_axes_are_refused_not_miscomputed(cases: list[C
         with pytest.raises(sonnx.RuleError) as caught:
             SonnxBackend.run_model(case.model, [_zeros(case.model.graph.input[0])])
         assert "conv.X.C1" in {finding.rule for finding in caught.value.findings}, case.name
+
+
+# Tests that lie as files beside the package, one of each kind.
+IN_FILES = (
+    "pytorch-converted/test_Conv2d",
+    "pytorch-operator/test_operator_clip",
+    "simple/test_expand_shape_model1",
+)
+
+
+@pytest.mark.parametrize("name", IN_FILES)
+def test_what_onnx_has_as_files_runs_and_passes(name: str) -> None:
+    folder = Path(onnx.__file__).parent / "backend/test/data" / name
+    model = onnx.load(folder / "model.onnx")
+    inputs, expected = (
+        [
+            onnx.numpy_helper.to_array(onnx.load_tensor(path))
+            for path in sorted((folder / "test_data_set_0").glob(f"{kind}_*.pb"))
+        ]
+        for kind in ("input", "output")
+    )
+    assert SonnxBackend.is_compatible(model)
+    found = SonnxBackend.run_model(model, inputs)
+    assert expected
+    # ONNX's own comparison, with its own tolerances.
+    Runner.assert_similar_outputs(expected, found, rtol=1e-3, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["test_Conv1d", "test_Conv3d"])
+def test_of_those_in_files_other_numbers_of_axes_are_refused(name: str) -> None:
+    folder = Path(onnx.__file__).parent / "backend/test/data/pytorch-converted" / name
+    assert not SonnxBackend.is_compatible(onnx.load(folder / "model.onnx"))
 
 
 def _zeros(value: onnx.ValueInfoProto) -> Any:

@@ -128,11 +128,12 @@ FAMILIES: list[Family] = [ordinary, wide, subnormal, cancelling, overflowing, sp
 
 
 @pytest.mark.no_cover
+@pytest.mark.thinned
 @for_each("family", FAMILIES, ids=lambda family: family.__name__)
 @for_each("name", FLOATS)
 def test_no_result_of_conv_lies_further_from_the_exact_one_than_its_bound(name: str, family: Family) -> None:
     random = np.random.default_rng(50)
-    for _ in range(40):
+    for _ in range(examples(40)):
         with np.errstate(all="ignore"):
             problem = family(random, name, int(random.integers(1, 12)))
             anyhow = [summed_somehow(problem, random) for _ in range(3)]
