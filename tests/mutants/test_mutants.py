@@ -1,11 +1,13 @@
 """The tools that tests are judged by can fail themselves: loops, thinned values, drawn mutants."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 from tests import budgets
 from tests.loops import for_each
-from tests.mutants.drawing import SOURCES, Mutant, drawn
+from tests.mutants.drawing import ROOT, SOURCES, Mutant, drawn
 
 MUTANT = Mutant("src/sonnx/x.py", 2, "    return a < b", 11, "a < b", "(a <= b)")
 
@@ -64,6 +66,23 @@ def test_a_mutant_finds_its_line_where_that_has_moved_and_none_where_it_is_gone(
     source = "# more\n# lines\nif x:\n        return a < b\n"
     assert MUTANT.applied(source) == source.replace("a < b", "(a <= b)")
     assert MUTANT.applied("return b\n") is None
+
+
+def test_what_was_judged_is_still_there_and_so_is_what_killed_it() -> None:
+    lost = []
+    for entry in json.loads((Path(__file__).parent / "drawn.json").read_text()):
+        killed = entry.pop("killed")
+        mutant = Mutant(**entry)
+        path = ROOT / mutant.path
+        if not path.exists() or mutant.applied(path.read_text()) is None:
+            lost.append(f"{mutant.path}: {mutant.text}")
+        for name in set(killed.values()) - {"lives", "hangs"}:
+            file, _, test = name.partition("::")
+            # An error while a file is read has no test's name.
+            wanted = re.match(r"\w*", test)[0]  # type: ignore[index]  # it matches nothing, too
+            if not (ROOT / file).exists() or f"def {wanted}" not in (ROOT / file).read_text():
+                lost.append(name)
+    assert lost == []
 
 
 @pytest.mark.mutant
