@@ -35,7 +35,16 @@ from proofs.lock import (
     read_lock,
     refreshed,
 )
-from proofs.units import PROJECTS, ROOT, THEORIES, all_units, emitted, tools_digests, tree_digest
+from proofs.units import (
+    PROJECTS,
+    ROOT,
+    THEORIES,
+    all_units,
+    emitted,
+    theory_sources,
+    tools_digests,
+    tree_digest,
+)
 from sonnx import __version__
 from sonnx.cli.progress import bar, ended_by_signals
 from sonnx.derive.why3 import theories
@@ -150,7 +159,11 @@ def prove(folder: Path, wanted: frozenset[str], tools: Tools) -> Found:
     options = Options(cache=False)
     with ExitStack() as stack:
         theory = planned_theories(
-            definitions=theories(OPERATORS), options=options, tools=tools, wanted=is_wanted
+            sources=theory_sources(),
+            definitions=theories(OPERATORS),
+            options=options,
+            tools=tools,
+            wanted=is_wanted,
         )
         plans = [stack.enter_context(theory)]
         for name in PROJECTS:

@@ -15,7 +15,9 @@ import sonnx
 from examples import kernels, mobilenet_like
 from proofs.lock import Unit
 from sonnx.derive.why3 import theories
+from sonnx.derive.why3_cases import case_theories
 from sonnx.operators import OPERATORS
+from sonnx.operators.shared.cases import load_cases
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.contracts import assumed, contracts
 from sonnx.prove.eva import WHOLE
@@ -106,9 +108,14 @@ def project_units(
     return [*found, Unit(f"{name} {WHOLE}", _digest("program", ways, bare), tools)]
 
 
+def theory_sources() -> dict[str, str]:
+    """The texts of all theories: those that people write, and the cases of operators as goals."""
+    return operators_sources() | case_theories(OPERATORS, load_cases)
+
+
 def all_units(tools: Mapping[str, str]) -> list[Unit]:
     """Everything of this project that is proved."""
-    found = theory_units(operators_sources(), tools[THEORIES], definitions=theories(OPERATORS))
+    found = theory_units(theory_sources(), tools[THEORIES], definitions=theories(OPERATORS))
     for name in PROJECTS:
         found += project_units(name, emitted_texts(name), tools[name])
     return found

@@ -105,7 +105,7 @@ MUTANTS = {
         "signed_maximum (signed_minimum operand min) max",
         "xla/clamp/laws.mlw",
         "ClampInt",
-        "example_document",
+        "agrees_with_clip",
     ),
     "shared/shapes": (
         "shared/shapes.mlw",

@@ -58,11 +58,17 @@ def theory(operator: Operator) -> str | None:
     They are called as the operator is, then as it is with Real, Int, Float (of any format), Float32 and
     Float64 added, as far as its contract has such types.
     """
-    found = symbolic(operator)
+    found = written(operator)
     if found is None:
         return None
     types = {dtype for operand in operator.contract.inputs for dtype in operand.types}
-    return _modules(_Written(operator.folder, found.operands, found.element), types)
+    return _modules(found, types)
+
+
+def written(operator: Operator) -> "Written | None":
+    """How an operator's definition is written for Why3; None where it is not defined element by element."""
+    found = symbolic(operator)
+    return None if found is None else Written(operator.folder, found.operands, found.element)
 
 
 def modules(name: str, operands: Mapping[str, Sort], definition: Definition, types: set[DType]) -> str:
@@ -71,12 +77,12 @@ def modules(name: str, operands: Mapping[str, Sort], definition: Definition, typ
     element = trace(definition, given, {}).element
     if element is None:
         raise DefinitionError("only definitions of elements are written for Why3")
-    return _modules(_Written(name, operands, element), types)
+    return _modules(Written(name, operands, element), types)
 
 
-def _modules(written: "_Written", types: set[DType]) -> str:
-    texts = [written.module()]
-    texts += [written.clone(domain) for domain in DOMAINS if domain.types & types and written.suits(domain)]
+def _modules(text: "Written", types: set[DType]) -> str:
+    texts = [text.module()]
+    texts += [text.clone(domain) for domain in DOMAINS if domain.types & types and text.suits(domain)]
     return "\n\n".join(texts) + "\n"
 
 
@@ -235,10 +241,11 @@ def _variable(name: str) -> str:
     return f"{small}_" if small in _KEYWORDS else small
 
 
-class _Written:
-    """A definition's text."""
+class Written:
+    """A definition's text; `functions_asked` and `predicates` are what it asks of its type."""
 
     def __init__(self, name: str, operands: Mapping[str, Sort], element: Element) -> None:
+        """Find what there is to write."""
         self.name = name
         self.title = "".join(part.capitalize() for part in name.split("_"))
         self.operands = operands
@@ -267,12 +274,17 @@ class _Written:
         for name, term in self.functions.items():
             lines += ["", *self._function(name, self.operands, term)]
         lines += self._family()
-        return _module(self.title, lines)
+        return module(self.title, lines)
 
     def suits(self, domain: Domain) -> bool:
         """Whether a domain knows every operation; where nothing is asked of a type, none needs a clone."""
         asked = self.functions_asked.keys() | self.predicates.keys()
-        return bool(asked or self.literals) and asked <= domain.given.keys()
+        return self.asks and asked <= domain.given.keys()
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything is asked of the type; where nothing is, elements are chosen and moved alone."""
+        return bool(self.functions_asked or self.predicates or self.literals)
 
     def clone(self, domain: Domain) -> str:
         """The definition on a type."""
@@ -294,7 +306,7 @@ class _Written:
                 lines.append(f"constant {name}: {domain.element} = {text}")
             given.append(f"constant {name} = {name}")
         lines += [""] * bool(lines[-1]) + [f"clone export {self.title} with", *_listed(given)]
-        return _module(self.title + domain.suffix, lines)
+        return module(self.title + domain.suffix, lines)
 
     def _family(self) -> list[str]:
         count = len(self.operands)
@@ -344,7 +356,8 @@ def _listed(given: Sequence[str]) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _module(name: str, lines: Sequence[str]) -> str:
+def module(name: str, lines: Sequence[str]) -> str:
+    """The text of a module."""
     body = "\n".join(f"  {line}" if line else "" for line in lines)
     return f"module {name}\n{body}\nend"
 

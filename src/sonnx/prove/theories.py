@@ -144,9 +144,10 @@ def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
 
 
 def _names(subject: str) -> set[str]:
-    """By which a theory may be asked for, in small letters: its folder, or its operator."""
-    whole = spelled(subject).lower().replace(".", "/")
-    return {name for path in (subject, whole) for name in (path, path.rpartition("/")[2])}
+    """By which a theory may be asked for, in small letters: its folder, or its operator; cases likewise."""
+    about = subject.removesuffix("/cases")
+    whole = spelled(about).lower().replace(".", "/")
+    return {subject} | {name for path in (about, whole) for name in (path, path.rpartition("/")[2])}
 
 
 def spelled(subject: str) -> str:

@@ -12,12 +12,14 @@ from sonnx.cli.findings import say_findings
 from sonnx.cli.progress import Advance, bar, ended_by_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say, watched_console
 from sonnx.derive.why3 import theories
+from sonnx.derive.why3_cases import case_theories
 from sonnx.load.whole_file import whole_file
 from sonnx.operators import OPERATORS
+from sonnx.operators.shared.cases import load_cases
 from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text
 from sonnx.prove.result import Proofs
 from sonnx.prove.running import Options, Watch
-from sonnx.prove.theories import prove_theories
+from sonnx.prove.theories import operators_sources, prove_theories
 from sonnx.prove.tools import ToolsMissingError
 
 
@@ -67,8 +69,11 @@ def _watch(advance: Advance) -> Watch:
 def _proofs(options: ProveOptions, watch: Watch) -> Proofs:
     how = Options(seconds=options.timeout, jobs=options.jobs, cache=options.cache)
     if options.operators:
+        sources = operators_sources() | case_theories(OPERATORS, load_cases)
         definitions = theories(OPERATORS)
-        return prove_theories(options.names, definitions=definitions, options=how, watch=watch)
+        return prove_theories(
+            options.names, sources=sources, definitions=definitions, options=how, watch=watch
+        )
     from sonnx.prove.projects import prove_project  # noqa: PLC0415  theories need nothing of it
 
     return prove_project(Path(options.names[0]), options=how, watch=watch)
