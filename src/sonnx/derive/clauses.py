@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.derive import moves
+from sonnx.derive import conversions, moves
 from sonnx.derive.evaluate import Walk, evaluate
 from sonnx.derive.tracing import element_type, traced
 from sonnx.model.tensor_type import TensorType
@@ -40,6 +40,9 @@ def clauses(
         output = next(iter(evaluate(operator, inputs, attributes).values()))
     walk = Walk(kind, held_type(output), inputs)
     said = tuple(_cases(walk, trace, output.shape))
+    if operator.trying.converts_to:
+        (operand,) = inputs.values()
+        return conversions.clauses(operand, held_type(output), said[-1].identifier)
     if operator.body is not None:
         text = "It is what its parts give one after the other, each operation rounded."
         said = (Clause(operator.contract.ruling, text, everywhere(output.shape)),)

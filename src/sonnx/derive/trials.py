@@ -1,6 +1,7 @@
 """Trials from definitions: special values beside each other, both sides of comparisons, shapes, any bits.
 
-They are for operators that treat every element alone; those of operators that move elements are in `moves`.
+They are for operators that treat every element alone; those of operators that move elements are in `moves`,
+those of the word `converted` in `conversions`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.derive import moves
+from sonnx.derive import conversions, moves
 from sonnx.derive.clauses import rulings
 from sonnx.derive.evaluate import Walk
 from sonnx.derive.tracing import traced
@@ -86,6 +87,9 @@ def trials(operator: Operator, dtype: DType, seed: int) -> Iterator[Trial]:
     if operator.trying.moves is not None:
         yield from moves.trials(operator, operator.trying.moves, dtype, seed)
         return
+    if operator.trying.converts_to:
+        yield from conversions.trials(operator, dtype, seed)
+        return
     for trial in _every(operator, dtype, seed):
         met = operator.trying.before(trial.inputs, trial.attributes)
         told = dict.fromkeys((*trial.shows, *(clause.identifier for clause in met if clause.mask.any())))
@@ -113,6 +117,8 @@ def drawn(operator: Operator, draw: Draw, dtype: DType) -> Trial:
     """Elements of all kinds, any operand but one constant."""
     if operator.trying.moves is not None:
         return moves.drawn(operator.trying.moves, draw, dtype)
+    if operator.trying.converts_to:
+        return conversions.drawn(operator, draw, dtype)
     way = choice(draw, _ways(operator))
     shape = drawn_shape(draw)
     given = {}

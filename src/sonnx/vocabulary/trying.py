@@ -22,11 +22,10 @@ def _nothing(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tupl
 
 @dataclass(frozen=True)
 class StandIn:
-    """An operator of ONNX's outside the profile that models ask, and its attribute for a type of ours."""
+    """An operator of ONNX's outside the profile that models ask, and its attribute for the new type."""
 
     name: str
     attribute: str
-    type_from: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,8 @@ class Trying:
     `enclose` is there for operators that sum, which have modes, and `sums` is the ruling that says how. `jax`
     is the function of JAX that somebody would write: its name there, if it takes the operands and then the
     attributes in their order, such as `numpy.where`. `moves` has the calls of one that only moves
-    elements, from which its trials and clauses follow.
+    elements, from which its trials and clauses follow; `converts_to` is the attribute that names a type to
+    which elements are converted.
     """
 
     trials: Trials | None = None
@@ -50,3 +50,4 @@ class Trying:
     asked_as: StandIn | None = None
     before: Clauses = _nothing
     moves: Moves | None = None
+    converts_to: str = ""

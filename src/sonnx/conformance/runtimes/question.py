@@ -199,9 +199,10 @@ def _model_bytes(structure: Structure, opset: int) -> bytes:
     from sonnx.load.types import TO_ONNX  # noqa: PLC0415  see above
     from sonnx.load.writer import to_bytes  # noqa: PLC0415  see above
 
-    stand_in = operator_named(structure.operator).trying.asked_as
+    trying = operator_named(structure.operator).trying
+    stand_in = trying.asked_as
     if stand_in is not None:
-        to = XLA_TYPES[dict(structure.attributes)[stand_in.type_from]]
+        to = XLA_TYPES[dict(structure.attributes)[trying.converts_to]]
         node = Node(stand_in.name, *_names(structure), {stand_in.attribute: TO_ONNX[to]})
     else:
         node = _onnx_node(structure, opset)

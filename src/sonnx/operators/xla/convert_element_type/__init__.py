@@ -2,10 +2,9 @@
 
 from sonnx.operators.xla.convert_element_type.contract import CONTRACT
 from sonnx.operators.xla.convert_element_type.definition import DEFINITION
-from sonnx.operators.xla.convert_element_type.trials import clauses, drawn, trials
 from sonnx.operators.xla.convert_element_type.witness import in_jax
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.trying import StandIn, Trying
 
-TRYING = Trying(trials, clauses, drawn, jax=in_jax, asked_as=StandIn("Cast", "to", "new_element_type"))
+TRYING = Trying(jax=in_jax, asked_as=StandIn("Cast", "to"), converts_to="new_element_type")
 OPERATOR = Operator(CONTRACT, DEFINITION, trying=TRYING)

@@ -1,6 +1,7 @@
 """ConvertElementType: signature, types, rules and shape rule."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from sonnx.model.dtype import XLA_NAMES, XLA_TYPES, DType
 from sonnx.model.tensor_type import TensorType
@@ -11,7 +12,7 @@ from sonnx.operators.rules.wording import show, written
 from sonnx.operators.shared.xla_types import COMPLEX, TYPES, xla_type
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Attribute, Contract, Operand
-from sonnx.vocabulary.rule import Broken, Rule, Shown
+from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
 
 _NAME = "xla.ConvertElementType"
 _GOOD = {"operand": "s32[3]"}
@@ -86,68 +87,61 @@ def _domain_known(call: Call) -> Broken | None:
     return Broken((Shown("domain", written(value)),), 'write "ieee" or "real"')
 
 
+def _rule(label: str, statement: str, reason: str, predicate: Predicate, **examples: Any) -> Rule:
+    identifier = f"xla.convert_element_type.{label}"
+    return Rule(identifier, statement, reason, False, predicate, ruling="D-XLA-3", **examples)
+
+
 RULES = (
-    Rule(
-        "xla.convert_element_type.operand.D1",
+    _rule(
+        "operand.D1",
         "`operand` must be an array of one of XLA's element types, or of reals; a tuple is not converted.",
         "A tuple has no element type, and XLA has no strings.",
-        False,
         _array,
         failing=Call(_NAME, {"operand": TensorType(None, None, foreign="tuple")}, _TO),
         passing=call(_NAME, {"operand": "pred[3]"}, _TO),
-        ruling="D-XLA-3",
         # A tuple has no shape either.
         instead_of="general.R2",
     ),
-    Rule(
-        "xla.convert_element_type.new_element_type.D1",
+    _rule(
+        "new_element_type.D1",
         "`new_element_type` must be one of XLA's element types; a tuple is none.",
         "Only a type of elements says what becomes of each.",
-        False,
         _known_type,
         failing=call(_NAME, _GOOD, {**_TO, "new_element_type": "tuple"}),
         passing=call(_NAME, _GOOD, {**_TO, "new_element_type": "bf16"}),
-        ruling="D-XLA-3",
     ),
-    Rule(
-        "xla.convert_element_type.new_element_type.D2",
+    _rule(
+        "new_element_type.D2",
         "A complex operand must be converted to a complex type or to pred.",
         "To drop the imaginary part, or to take the magnitude, is a decision.",
-        False,
         _not_from_complex,
         failing=call(_NAME, {"operand": "c64[3]"}, _TO),
         passing=call(_NAME, {"operand": "c64[3]"}, {**_TO, "new_element_type": "c128"}),
-        ruling="D-XLA-3",
     ),
-    Rule(
-        "xla.convert_element_type.domain.D1",
+    _rule(
+        "domain.D1",
         "The domain must be `ieee` or `real`.",
         "In the reals floats are not rounded; there is no third way.",
-        False,
         _domain_known,
         failing=call(_NAME, _GOOD, {**_TO, "domain": "exact"}),
         passing=call(_NAME, _GOOD, {**_TO, "domain": "real"}),
-        ruling="D-XLA-3",
     ),
-    Rule(
-        "xla.convert_element_type.output.D1",
+    _rule(
+        "output.D1",
         "`output` must have the shape of `operand`.",
         "Every element gives one element.",
-        False,
         declared_shape("output", lambda call: extents(call, "operand"), "operand"),
         failing=call(_NAME, _GOOD, _TO, {"output": "f32[4]"}),
         passing=call(_NAME, _GOOD, _TO, {"output": "f32[3]"}),
-        ruling="D-XLA-3",
     ),
-    Rule(
-        "xla.convert_element_type.output.D2",
+    _rule(
+        "output.D2",
         "`output` must have the type `new_element_type`.",
         "Two statements of one fact must agree.",
-        False,
         _declared_type,
         failing=call(_NAME, _GOOD, _TO, {"output": "f64[3]"}),
         passing=call(_NAME, _GOOD, _TO, {"output": "f32[3]"}),
-        ruling="D-XLA-3",
     ),
 )
 
@@ -171,4 +165,5 @@ CONTRACT = Contract(
     rules=RULES,
     output_types=output_types,
     uses_arithmetic=True,
+    ruling="D-XLA-3",
 )

@@ -1,22 +1,26 @@
-"""Trials of ConvertElementType, from one type to every other; and the clauses that decide an element.
+"""Trials and clauses of operators with the word `converted`: from one type to every other.
 
 Beside special values and random ones they take elements beside the edges of the new type: its ends, the
 middles between its numbers, and where these grow sparse.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from sonnx.model.dtype import INTEGERS, XLA_NAMES, XLA_TYPES, DType
+from sonnx.model.dtype import INTEGERS, XLA_NAMES, DType
+from sonnx.model.tensor_type import Dialect, TensorType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.convert import PART, convert
 from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS, nearest_bits
+from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.draws import Draw, choice, drawn_array, drawn_from, drawn_shape, simple_values
+from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.special_values import (
     MANY,
     SHAPES,
@@ -33,25 +37,14 @@ from sonnx.vocabulary.special_values import (
     special_vector,
     spread,
     told_apart,
+    words,
 )
 from sonnx.vocabulary.trial import Clause, Trial
 
-_NAME = "xla.convert_element_type"
-_RULES = (
-    *(f"{_NAME}.operand.D1", f"{_NAME}.new_element_type.D1"),
-    *(f"{_NAME}.output.D1", f"{_NAME}.output.D2", "D-XLA-3"),
-)
-_FROM_COMPLEX = f"{_NAME}.new_element_type.D2"
+_ARITHMETIC = "D-ALL-4"
 _SOME_SHAPES = (
-    *(
-        "scalar",
-        "matrix",
-        "no-elements",
-        "no-elements-in-the-middle",
-        "one-element-of-three-axes",
-        "six-axes",
-        "eight-axes",
-    ),
+    *("scalar", "matrix", "no-elements", "no-elements-in-the-middle", "one-element-of-three-axes"),
+    *("six-axes", "eight-axes"),
 )
 _RANDOM = 4
 # Lengths of three kinds, one of each to every type: one element less than whole vectors, whole vectors, and a
@@ -64,44 +57,84 @@ _OF_ALL: Mapping[DType, tuple[DType, ...]] = {
 }
 
 
-def trials(dtype: DType, seed: int) -> Iterator[Trial]:
+def trials(operator: Operator, dtype: DType, seed: int) -> Iterator[Trial]:
     """To every type: special values, numbers beside its own edges, shapes, a large one; random ones."""
-    random = np.random.default_rng(seed)
+    asked, random = _Asked(operator, dtype), np.random.default_rng(seed)
     every = _every(dtype)
-    for number, target in enumerate(targets(dtype)):
-        name = XLA_NAMES[target]
-        yield _trial(f"special-values-to-{name}", every, target, "Every special value.", "D-ALL-4")
+    for number, target in enumerate(asked.targets):
+        name = asked.spelled(target)
+        yield asked.trial(f"special-values-to-{name}", every, target, "Every special value.")
         text = f"Elements beside the edges of {name}."
-        yield _trial(f"edges-of-{name}", _beside(dtype, target), target, text)
+        yield asked.trial(f"edges-of-{name}", _beside(dtype, target), target, text)
         shape = _SOME_SHAPES[number % len(_SOME_SHAPES)]
-        text = f"An operand of shape {shape.replace('-', ' ')}."
-        yield _trial(f"{shape}-to-{name}", spread(every, SHAPES[shape]), target, text)
-        yield from _random(dtype, target, random)
-    yield from _lengths(dtype)
+        text = f"An operand of shape {words(shape)}."
+        yield asked.trial(f"{shape}-to-{name}", spread(every, SHAPES[shape]), target, text)
+        yield from _random(asked, target, random)
+    yield from _lengths(asked)
     for shape in _SOME_SHAPES:
         operand = spread(special_vector(dtype), SHAPES[shape], 1)
-        text = f"An operand of shape {shape.replace('-', ' ')} to pred."
-        yield _trial(f"shape-{shape}", operand, DType.BOOL, text)
+        text = f"An operand of shape {words(shape)} to {asked.spelled(DType.BOOL)}."
+        yield asked.trial(f"shape-{shape}", operand, DType.BOOL, text)
     if dtype is DType.FLOAT:
         halves = np.random.default_rng(MANY).permutation(MANY).astype(np.float32) + np.float32(0.5)
         text = "A million floats, each half-way between other integers."
-        yield _trial("million-to-s32", halves, DType.INT32, text)
+        yield asked.trial(f"million-to-{asked.spelled(DType.INT32)}", halves, DType.INT32, text)
     for target in _OF_ALL.get(dtype, ()):
         every = np.arange(1 << 16).astype(np.uint16).view(numpy_dtype(dtype))
-        text = f"All elements of {XLA_NAMES[dtype]} to {XLA_NAMES[target]}."
-        yield _trial(f"all-elements-to-{XLA_NAMES[target]}", every, target, text, "D-ALL-4")
+        name = asked.spelled(target)
+        text = f"All elements of {asked.spelled(dtype)} to {name}."
+        yield asked.trial(f"all-elements-to-{name}", every, target, text)
 
 
-def _lengths(dtype: DType) -> Iterator[Trial]:
-    every = targets(dtype)
+@dataclass(frozen=True)
+class _Asked:
+    """An operator that converts, and the type from which it does."""
+
+    operator: Operator
+    source: DType
+
+    @property
+    def targets(self) -> tuple[DType, ...]:
+        """What the type may be converted to: every type that is held, and for which no rule is broken."""
+        listed = self.operator.contract.outputs[0].types
+        return tuple(target for target in XLA_NAMES if target in listed and self._allows(target))
+
+    def _allows(self, target: DType) -> bool:
+        contract = self.operator.contract
+        given = TensorType(self.source, (1,), dialect=self._dialect)
+        asked = Call(self.operator.name, {contract.inputs[0].name: given}, self.attributes(target))
+        return not any(rule.predicate(asked) for rule in contract.rules)
+
+    @property
+    def _dialect(self) -> Dialect:
+        return "xla" if self.operator.contract.domain == "xla" else "onnx"
+
+    def spelled(self, dtype: DType) -> str:
+        """A type as the operator's dialect names it."""
+        return XLA_NAMES[dtype] if self._dialect == "xla" else dtype.value
+
+    def attributes(self, target: DType) -> Mapping[str, Any]:
+        """The attributes of a conversion to a type: modes are as usual."""
+        modes = {each.name: each.default for each in self.operator.contract.attributes if each.mode}
+        return {self.operator.trying.converts_to: self.spelled(target), **modes}
+
+    def trial(self, name: str, operand: Array, target: DType, text: str) -> Trial:
+        """A question, which is about every rule and what the definition names."""
+        contract = self.operator.contract
+        shows = (*(rule.identifier for rule in contract.rules), contract.ruling, _ARITHMETIC)
+        return Trial(name, {contract.inputs[0].name: operand}, shows, text, self.attributes(target))
+
+
+def _lengths(asked: _Asked) -> Iterator[Trial]:
+    every, dtype = asked.targets, asked.source
     for lengths in _LENGTHS:
         for number in range(max(len(lengths), len(every))):
             length, target = lengths[number % len(lengths)], every[number % len(every)]
-            name, text = f"length-{length}-to-{XLA_NAMES[target]}", f"An operand of {length} elements."
-            yield _trial(name, special_block(dtype, length), target, text)
+            name, text = f"length-{length}-to-{asked.spelled(target)}", f"An operand of {length} elements."
+            yield asked.trial(name, special_block(dtype, length), target, text)
     wide = DType.COMPLEX128 if dtype in PART else DType.DOUBLE
-    text = f"Thousands of elements to {XLA_NAMES[wide]}."
-    yield _trial("thousands", told_apart(dtype, THOUSANDS), wide, text)
+    text = f"Thousands of elements to {asked.spelled(wide)}."
+    yield asked.trial("thousands", told_apart(dtype, THOUSANDS), wide, text)
 
 
 def _every(dtype: DType) -> Array:
@@ -111,26 +144,19 @@ def _every(dtype: DType) -> Array:
         return special
     form = FORMATS[part]
     raw = [form.infinity | 1 << place for place in range(form.precision - 1)]
-    nans = np.array(raw, form.held_as).view(numpy_dtype(part))
-    if dtype in PART:
-        # Each beside the one above it.
-        nans = np.stack([nans, np.roll(nans, 1)], axis=1).view(numpy_dtype(dtype)).reshape(-1)
-    return np.concatenate([special, nans])
+    return np.concatenate([special, _paired(np.array(raw, form.held_as).view(numpy_dtype(part)), dtype)])
 
 
-def targets(source: DType) -> tuple[DType, ...]:
-    """What a type is converted to: complex numbers to complex numbers and pred, others to everything."""
-    return (*PART, DType.BOOL) if source in PART else tuple(XLA_NAMES)
+def _paired(parts: Array, dtype: DType) -> Array:
+    """Numbers as elements of a type; where it is complex, each beside the one before it."""
+    if dtype not in PART:
+        return parts
+    return np.stack([parts, np.roll(parts, 1)], axis=1).view(numpy_dtype(dtype)).reshape(-1)
 
 
-def _trial(name: str, operand: Array, target: DType, text: str, *shows: str) -> Trial:
-    rules = (*_RULES, _FROM_COMPLEX) if held_type(operand) in PART else _RULES
-    attributes = {"new_element_type": XLA_NAMES[target], "domain": "ieee"}
-    return Trial(name, {"operand": operand}, (*rules, *shows), text, attributes)
-
-
-def _random(dtype: DType, target: DType, random: np.random.Generator) -> Iterator[Trial]:
+def _random(asked: _Asked, target: DType, random: np.random.Generator) -> Iterator[Trial]:
     """Any bits; and for floats numbers of the sizes that the new type holds."""
+    dtype = asked.source
     for number in range(_RANDOM):
         wide = FORMATS[dtype].emax - 1 if dtype in FORMATS else 0
         octaves = (3, min(40, wide))[number // 2 % 2]
@@ -140,19 +166,20 @@ def _random(dtype: DType, target: DType, random: np.random.Generator) -> Iterato
             if plain
             else random_bits(random, dtype, (50,), signalling=True)
         )
-        name = f"random-{number}-to-{XLA_NAMES[target]}"
-        yield _trial(name, operand, target, f"Random elements to {XLA_NAMES[target]}.")
+        name = asked.spelled(target)
+        yield asked.trial(f"random-{number}-to-{name}", operand, target, f"Random elements to {name}.")
 
 
-def drawn(draw: Draw, dtype: DType) -> Trial:
+def drawn(operator: Operator, draw: Draw, dtype: DType) -> Trial:
     """Elements of all kinds, or those beside the edges of any new type."""
-    target = choice(draw, targets(dtype))
+    asked = _Asked(operator, dtype)
+    target = choice(draw, asked.targets)
     shape = drawn_shape(draw)
     if draw.integer(0, 1):
         operand = drawn_from(draw, _drawn_edges(dtype, target), shape)
     else:
         operand = drawn_array(draw, dtype, shape, signalling=True)
-    return _trial("drawn", operand, target, f"Drawn elements to {XLA_NAMES[target]}.")
+    return asked.trial("drawn", operand, target, f"Drawn elements to {asked.spelled(target)}.")
 
 
 @lru_cache
@@ -168,9 +195,7 @@ def _beside(source: DType, target: DType) -> Array:
     """The elements of one type at the edges of another, and their neighbours on both sides."""
     part = PART.get(target, target)
     if source in PART:
-        parts = _beside(PART[source], part)
-        # Each beside another one.
-        return np.stack([parts, np.roll(parts, 1)], axis=1).view(numpy_dtype(source)).reshape(-1)
+        return _paired(_beside(PART[source], part), source)
     if source is DType.BOOL:
         return np.array([False, True, True, False])
     values = sorted(_edges(part))
@@ -223,26 +248,30 @@ def _floats_near(values: list[Fraction], source: DType) -> list[int]:
 # --- clauses -----------------------------------------------------------------------------------------------
 
 
-def clauses(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Clause, ...]:
+def clauses(X: Array, target: DType, ruling: str) -> tuple[Clause, ...]:
     """By the kind of both types; of complex numbers a clause decides where it decides a part."""
-    X = inputs["operand"]
-    source, target = held_type(X), XLA_TYPES[attributes["new_element_type"]]
+    return tuple(replace(each, identifier=each.identifier or ruling) for each in _clauses(X, target))
+
+
+def _clauses(X: Array, target: DType) -> tuple[Clause, ...]:
+    """Those without an identifier follow from the ruling on the conversion itself."""
+    source = held_type(X)
     if source is target:
         text = "From a type to itself nothing is changed."
-        return *kept_bits(X, "D-ALL-4"), Clause("D-XLA-3", text, everywhere(X.shape))
+        return *kept_bits(X, _ARITHMETIC), Clause("", text, everywhere(X.shape))
     if target is DType.BOOL:
         return _to_pred(X)
     if source in PART:
         parts = X.reshape(-1, 1).view(numpy_dtype(PART[source]))
         return tuple(
-            Clause(each.identifier, each.text, np.asarray(each.mask.any(axis=1)).reshape(X.shape))
+            replace(each, mask=np.asarray(each.mask.any(axis=1)).reshape(X.shape))
             for each in _to_float(parts, PART[source], PART[target])
         )
     if target in INTEGERS:
         return _to_integer(X, source, target)
     if target in PART:
         return tuple(
-            Clause(each.identifier, f"{each.text} The imaginary part is +0.", each.mask)
+            replace(each, text=f"{each.text} The imaginary part is +0.")
             for each in _to_float(X, source, PART[target])
         )
     return _to_float(X, source, target)
@@ -252,10 +281,10 @@ def _to_pred(X: Array) -> tuple[Clause, ...]:
     with np.errstate(invalid="ignore"):  # comparing NaNs of bfloat16 raises a flag
         negative_zero = is_negative_zero(X) & (X == 0)
     return (
-        Clause("D-XLA-3", "A NaN is not 0, so it is true.", is_nan(X)),
-        Clause("D-ALL-4", "A subnormal number is not 0, so it is true.", is_subnormal(X)),
-        Clause("D-XLA-3", "-0 is 0, so it is false.", negative_zero),
-        Clause("D-XLA-3", "What is not 0 is true.", everywhere(X.shape)),
+        Clause("", "A NaN is not 0, so it is true.", is_nan(X)),
+        Clause(_ARITHMETIC, "A subnormal number is not 0, so it is true.", is_subnormal(X)),
+        Clause("", "-0 is 0, so it is false.", negative_zero),
+        Clause("", "What is not 0 is true.", everywhere(X.shape)),
     )
 
 
@@ -266,8 +295,8 @@ def _to_integer(X: Array, source: DType, target: DType) -> tuple[Clause, ...]:
         beyond = (wide > info.max) | (wide < info.min)
         kept = "false becomes 0 and true 1." if source is DType.BOOL else "An integer that fits is kept."
         return (
-            Clause("D-XLA-3", "An integer that does not fit keeps its low bits.", beyond),
-            Clause("D-XLA-3", kept, everywhere(X.shape)),
+            Clause("", "An integer that does not fit keeps its low bits.", beyond),
+            Clause("", kept, everywhere(X.shape)),
         )
     with np.errstate(all="ignore"):
         wide = X.astype(np.float64)  # exact
@@ -275,11 +304,11 @@ def _to_integer(X: Array, source: DType, target: DType) -> tuple[Clause, ...]:
         # The ends of a type are powers of two, or one less.
         above, below = whole >= float(info.max + 1), whole < float(info.min)
     return (
-        Clause("D-XLA-3", "NaN becomes 0.", is_nan(X)),
-        Clause("D-XLA-3", "What lies above the range becomes the greatest integer.", above),
-        Clause("D-XLA-3", "What lies below the range becomes the least integer.", below),
-        Clause("D-XLA-3", "Fractions are dropped, towards 0.", wide != whole),
-        Clause("D-XLA-3", "A whole number is kept.", everywhere(X.shape)),
+        Clause("", "NaN becomes 0.", is_nan(X)),
+        Clause("", "What lies above the range becomes the greatest integer.", above),
+        Clause("", "What lies below the range becomes the least integer.", below),
+        Clause("", "Fractions are dropped, towards 0.", wide != whole),
+        Clause("", "A whole number is kept.", everywhere(X.shape)),
     )
 
 
@@ -289,14 +318,14 @@ def _to_float(X: Array, source: DType, target: DType) -> tuple[Clause, ...]:
     rounded, tie = _roundings(X, Y, source, target)
     small = is_subnormal(X) | is_subnormal(Y)
     return (
-        Clause("D-XLA-3", "NaN becomes a NaN.", is_nan(X)),
-        Clause("D-XLA-3", "An infinity stays.", is_infinite(X)),
-        Clause("D-XLA-3", "What is too large becomes an infinity.", overflow),
-        Clause("D-XLA-3", "-0 stays -0.", is_negative_zero(X)),
-        Clause("D-ALL-4", "Subnormal numbers and subnormal results are kept, and rounded once.", small),
-        Clause("D-XLA-3", "In the middle of two numbers the even one is taken.", tie),
-        Clause("D-XLA-3", "The nearest number is taken, in one rounding.", rounded),
-        Clause("D-XLA-3", "A number that the new type holds is kept.", everywhere(X.shape)),
+        Clause("", "NaN becomes a NaN.", is_nan(X)),
+        Clause("", "An infinity stays.", is_infinite(X)),
+        Clause("", "What is too large becomes an infinity.", overflow),
+        Clause("", "-0 stays -0.", is_negative_zero(X)),
+        Clause(_ARITHMETIC, "Subnormal numbers and subnormal results are kept, and rounded once.", small),
+        Clause("", "In the middle of two numbers the even one is taken.", tie),
+        Clause("", "The nearest number is taken, in one rounding.", rounded),
+        Clause("", "A number that the new type holds is kept.", everywhere(X.shape)),
     )
 
 
