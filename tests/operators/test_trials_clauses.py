@@ -77,11 +77,11 @@ CLAMPED = [
     (f32(-0.0, 5), 0.0, 1, 0, -0.0, "Zeros are ordered"),
     (f32(7, 5), 0.0, -0.0, 0, 0.0, "Zeros are ordered"),
     (f32(TINY, 5), 0, 1, 0, 0.0, "Subnormal"),
-    (f32(-2, 5), 0, f32(3, 4), 0, -2.0, "larger of operand and min"),
-    (f32(-2, 5), 0, f32(3, 4), 1, 3.0, "larger of operand and min"),
-    (f32(2, 5), 0, f32(3, 4), 0, 3.0, "larger of operand and min"),
-    (np.array([True, False]), True, True, 1, False, "larger of operand and min"),
-    (np.array([0, 5], np.int8), 0, 3, 0, 3, "larger of operand and min"),
+    (f32(-2, 5), 0, f32(3, 4), 0, -2.0, "below min"),
+    (f32(-2, 5), 0, f32(3, 4), 1, 3.0, "above max"),
+    (f32(2, 5), 0, f32(3, 4), 0, 3.0, "between the bounds"),
+    (np.array([True, False]), True, True, 1, False, "below min"),
+    (np.array([0, 5], np.int8), 0, 3, 0, 3, "between the bounds"),
 ]
 
 

@@ -111,7 +111,9 @@ def _subject(operator: Operator) -> Subject:
 def _is_tried(operator: Operator) -> bool:
     """Tell whether there are trials: such as are written, or those of operators on elements and of moves."""
     said = operator.trying
-    return bool(said.trials or said.moves) or all(operand.form for operand in operator.contract.inputs)
+    return bool(said.trials or said.moves or said.converts_to) or all(
+        operand.form for operand in operator.contract.inputs
+    )
 
 
 SUBJECTS = tuple(map(_subject, filter(_is_tried, OPERATORS)))

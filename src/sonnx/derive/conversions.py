@@ -115,13 +115,19 @@ class _Asked:
 
     def attributes(self, target: DType) -> Mapping[str, Any]:
         """The attributes of a conversion to a type: modes are as usual."""
-        modes = {each.name: each.default for each in self.operator.contract.attributes if each.mode}
-        return {self.operator.trying.converts_to: self.spelled(target), **modes}
+        return {self.operator.trying.converts_to: self.spelled(target), **self._modes}
+
+    @property
+    def _modes(self) -> Mapping[str, Any]:
+        return {each.name: each.default for each in self.operator.contract.attributes if each.mode}
 
     def trial(self, name: str, operand: Array, target: DType, text: str) -> Trial:
-        """A question, which is about every rule and what the definition names."""
+        """A question, which is about every rule but those on modes, which no runtime is told of."""
         contract = self.operator.contract
-        shows = (*(rule.identifier for rule in contract.rules), contract.ruling, _ARITHMETIC)
+        rules = [
+            each.identifier for each in contract.rules if each.identifier.split(".")[-2] not in self._modes
+        ]
+        shows = (*rules, contract.ruling, _ARITHMETIC)
         return Trial(name, {contract.inputs[0].name: operand}, shows, text, self.attributes(target))
 
 
