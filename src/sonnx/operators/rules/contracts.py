@@ -166,6 +166,8 @@ def _input_rules(subject: made.Subject, inputs: Sequence[Operand]) -> Iterator[R
             yield made.given(subject, operand, next(labels))
         if operand.form == "scalar":
             yield made.scalar(subject, operand, next(labels))
+        if operand.form == "either":
+            yield made.scalar_or_shape(subject, operand, next(labels), inputs[0].name)
         if operand.variable:
             firsts.setdefault(operand.variable, operand.name)
 

@@ -183,6 +183,22 @@ def scalar(subject: Subject, operand: Operand, label: str) -> Rule:
     )
 
 
+def scalar_or_shape(subject: Subject, operand: Operand, label: str, whole: str) -> Rule:
+    """The operand has the shape of another one, or the empty shape."""
+    short = replace(subject.good.inputs[operand.name], shape=(3,))
+    alone = replace(short, shape=())
+    return subject.rule(
+        f"shape of {operand.name}",
+        f"{operand.name}.{label}",
+        f"`{operand.name}` must have the shape of `{whole}`, or be a scalar.",
+        "A scalar serves all elements; no other shape is repeated.",
+        shapes.scalar_or_shape(operand.name, whole),
+        with_inputs(subject.good, **{operand.name: short}),
+        passing=with_inputs(subject.good, **{operand.name: alone}),
+        ruling=subject.ruling,
+    )
+
+
 def one_shape(subject: Subject, inputs: Sequence[Operand], label: str) -> Rule:
     """Operands that are combined element by element have one shape."""
     names = _combined(subject, inputs)

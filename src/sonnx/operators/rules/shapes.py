@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from sonnx.model.dtype import DType
 from sonnx.operators.rules.broadcasting import broadcast_shape
-from sonnx.operators.rules.operands import Extents, extents, known, sizes
+from sonnx.operators.rules.operands import Extents, alike, extents, known, sizes
 from sonnx.operators.rules.wording import FEW, show, unlike, written
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Operand, operand_names
@@ -88,6 +88,18 @@ def scalar(name: str) -> Predicate:
         if extents(call, name) in (None, ()):
             return None
         return Broken(show(call, name), f"give `{name}` the empty shape: a single value, not a list of one")
+
+    return predicate
+
+
+def scalar_or_shape(name: str, whole: str) -> Predicate:
+    """The operand has the shape of another one, or none; a size that is open contradicts nothing."""
+
+    def predicate(call: Call) -> Broken | None:
+        given, wanted = extents(call, name), extents(call, whole)
+        if wanted is None or given is None or given == () or alike(given, wanted):
+            return None
+        return Broken(show(call, name, whole), f"give `{name}` the shape of `{whole}`, or make it a scalar")
 
     return predicate
 
