@@ -35,17 +35,9 @@ from proofs.lock import (
     read_lock,
     refreshed,
 )
-from proofs.units import (
-    PROJECTS,
-    ROOT,
-    THEORIES,
-    all_units,
-    emitted,
-    theory_sources,
-    tools_digests,
-    tree_digest,
-)
+from proofs.units import PROJECTS, ROOT, THEORIES, all_units, emitted, tools_digests, tree_digest
 from sonnx import __version__
+from sonnx.cli.actions.prove import theory_sources
 from sonnx.cli.progress import bar, ended_by_signals
 from sonnx.derive.why3 import theories
 from sonnx.load.whole_file import whole_file

@@ -14,17 +14,16 @@ from onnx import ModelProto
 import sonnx
 from examples import kernels, mobilenet_like
 from proofs.lock import Unit
+from sonnx.cli.actions.prove import theory_sources
 from sonnx.derive.why3 import theories
-from sonnx.derive.why3_cases import case_theories
 from sonnx.operators import OPERATORS
-from sonnx.operators.shared.cases import load_cases
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.contracts import assumed, contracts
 from sonnx.prove.eva import WHOLE
 from sonnx.prove.mlw import read_theory
 from sonnx.prove.projects import PROVERS, driver_files
 from sonnx.prove.running import Options
-from sonnx.prove.theories import NO_DEFINITIONS, operators_sources, reached
+from sonnx.prove.theories import NO_DEFINITIONS, reached
 from sonnx.prove.tools import Tools
 
 ROOT = Path(__file__).parent.parent
@@ -106,11 +105,6 @@ def project_units(
     functions = [function for function in contracts(texts["model.c"]) if function not in trusted]
     found = [Unit(f"{name} {each}", _digest("function", each, ways, read), tools) for each in functions]
     return [*found, Unit(f"{name} {WHOLE}", _digest("program", ways, bare), tools)]
-
-
-def theory_sources() -> dict[str, str]:
-    """The texts of all theories: those that people write, and the cases of operators as goals."""
-    return operators_sources() | case_theories(OPERATORS, load_cases)
 
 
 def all_units(tools: Mapping[str, str]) -> list[Unit]:

@@ -28,7 +28,7 @@ SOURCES = {
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SONNX_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(theories, "operators_sources", lambda: SOURCES)
+    monkeypatch.setattr(module, "theory_sources", lambda: SOURCES)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
 
 
@@ -82,7 +82,7 @@ def test_what_is_not_proved_has_exit_code_1(
 
 def test_no_theory_at_all_has_exit_code_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(tmp_path, monkeypatch)
-    monkeypatch.setattr(theories, "operators_sources", dict)
+    monkeypatch.setattr(module, "theory_sources", dict)
     result = run("--operators")
     assert result.exit_code == 1
     assert "there was nothing to prove" in result.stdout
@@ -230,13 +230,14 @@ PROGRAM = """
 import signal
 import sys
 from pathlib import Path
+from sonnx.cli.actions import prove
 from sonnx.prove import theories
 from tests.prove.support import fake_tools, module
 signal.signal(signal.SIGINT, signal.default_int_handler)
 answers = "pathlib.Path({child!r}).write_text(str(__import__('os').getpid()))\\nimport time; time.sleep(600)"
 tools = fake_tools(Path({folder!r}), answers)
 theories.find_tools = lambda: tools
-theories.operators_sources = lambda: {{"graph/theory.mlw": module("  goal one: 1 = 1")}}
+prove.theory_sources = lambda: {{"graph/theory.mlw": module("  goal one: 1 = 1")}}
 from sonnx.cli import main
 main(["prove", "--operators", "--no-cache"])
 """

@@ -66,11 +66,15 @@ def _watch(advance: Advance) -> Watch:
     return watch
 
 
+def theory_sources() -> dict[str, str]:
+    """The texts of all theories: those that people write, and the cases of operators as goals."""
+    return operators_sources() | case_theories(OPERATORS, load_cases)
+
+
 def _proofs(options: ProveOptions, watch: Watch) -> Proofs:
     how = Options(seconds=options.timeout, jobs=options.jobs, cache=options.cache)
     if options.operators:
-        sources = operators_sources() | case_theories(OPERATORS, load_cases)
-        definitions = theories(OPERATORS)
+        sources, definitions = theory_sources(), theories(OPERATORS)
         return prove_theories(
             options.names, sources=sources, definitions=definitions, options=how, watch=watch
         )
