@@ -8,7 +8,7 @@ from sonnx.model.location import Location
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import GENERAL_RULES
 from sonnx.vocabulary.call import ABSENT, Call
-from sonnx.vocabulary.operator import Contract, Operator
+from sonnx.vocabulary.operator import Contract, Operand, Operator
 from sonnx.vocabulary.rule import Broken, Finding, Rule
 
 _NOTHING = TensorType(None, None, foreign="absent")
@@ -62,13 +62,20 @@ def _attributes(contract: Contract) -> list[str]:
 def _complete(contract: Contract, call: Call, attributes: Sequence[str]) -> Call:
     """Give what the contract demands and the call leaves out an entry, so that rules can name it."""
     demanded = [o.name for o in contract.inputs if not (o.optional or o.optional_in_onnx or o.variadic)]
+    demanded += [name for operand in contract.inputs if operand.variadic for name in _gaps(operand, call)]
     given: Mapping[str, Any] = call.attributes
+    complete = replace(call, inputs=dict.fromkeys(demanded, _NOTHING) | dict(call.inputs))
     return replace(
-        call,
-        unknown=tuple(_unknown(contract, call, attributes)),
-        inputs=dict.fromkeys(demanded, _NOTHING) | dict(call.inputs),
+        complete,
+        unknown=tuple(_unknown(contract, complete, attributes)),
         attributes=dict.fromkeys(attributes, ABSENT) | dict(given),
     )
+
+
+def _gaps(operand: Operand, call: Call) -> Iterator[str]:
+    """The tensors of a variadic operand that are left out before others that are there."""
+    numbered = [f"{operand.name}{m}" for m in range(len(call.inputs))]
+    yield from (name for name in numbered if name not in call.inputs)
 
 
 def _unknown(contract: Contract, call: Call, attributes: Sequence[str]) -> Iterator[str]:

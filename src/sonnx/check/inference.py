@@ -26,8 +26,8 @@ def node_call(
 ) -> Call:
     """A node as the call that rules look at: types by operand name, and constants that decide shapes."""
     contract = operator.contract
-    inputs = _by_operand(contract.inputs, node.inputs, types)
-    outputs = _by_operand(contract.outputs, node.outputs, types)
+    inputs = _by_operand(contract.inputs, node.inputs, types, "input")
+    outputs = _by_operand(contract.outputs, node.outputs, types, "output")
     constants = {}
     for operand, name in zip(contract.inputs, node.inputs, strict=False):
         data = constant.get(name) if operand.constant else None
@@ -38,11 +38,11 @@ def node_call(
 
 
 def _by_operand(
-    operands: tuple[Operand, ...], names: tuple[str, ...], types: Mapping[str, TensorType]
+    operands: tuple[Operand, ...], names: tuple[str, ...], types: Mapping[str, TensorType], kind: str
 ) -> dict[str, TensorType]:
     """Types by operand name; what the operator does not have goes under its position."""
     labels = operand_names(operands, len(names))
-    surplus = [f"operand {index}" for index in range(len(labels), len(names))]
+    surplus = [f"{kind} {index}" for index in range(len(labels), len(names))]
     present = {label: types.get(name, UNTYPED) for label, name in zip(labels, names, strict=False) if name}
     # A surplus one is surplus even where it is empty.
     return present | {label: types.get(names[len(labels) + n], UNTYPED) for n, label in enumerate(surplus)}

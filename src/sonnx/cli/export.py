@@ -24,8 +24,9 @@ from sonnx.cli.options import DIMS, MEMORY, MODEL, NORMALIZE, require_normalize
 def command(model: Path, output: Path, normalize: bool, dims: dict[str, int], memory: int | None) -> None:
     """Write MODEL to FILE.mlir as text of MLIR in the StableHLO dialect, for XLA's compilers.
 
-    The meaning of every operator is spelled out, with its rules on NaN and zeros. Left to XLA is how the sums
-    of a convolution are rounded, and whether subnormal results of sums and products are kept. A model outside
+    The meaning of every operator is spelled out, with its rules on NaN. Left to XLA is how the sums of a
+    convolution are rounded, whether subnormal operands and results of sums and products are kept, and the
+    sign of a zero that a sum with a constant zero gives; docs/xla.md has the list. A model outside
     the profile is refused with its findings and exit code 1, and nothing is written; what cannot be read or
     exported at all has exit code 2.
     """

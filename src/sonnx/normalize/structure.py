@@ -13,6 +13,7 @@ from sonnx.model.order import contributing, given_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.normalize.changes import Change, listed
 from sonnx.normalize.types import less, without_symbols
+from sonnx.operators import node_operator
 from sonnx.operators.graph.structure import shown_name
 from sonnx.operators.shared.constants import held_constant
 
@@ -54,9 +55,15 @@ def inline_functions(graph: Graph) -> Changed:
     if not changes:
         what = f"removed {listed(function.name for function in graph.functions)}"
         changes.append(Change(graph.location, what, "no node calls these functions", "graph.D4"))
-    return replace(
-        flat.graph, nodes=nodes, values=_written_values(graph, flat), opsets=_opsets(graph, nodes)
-    ), changes
+    called = {part.operator for location in flat.locations for part in location.path}
+    opsets = _opsets(graph, nodes, called)
+    raised = dict(opsets).get("", 0)
+    if "" in dict(graph.opsets) and raised > dict(graph.opsets)[""]:
+        what = f"imported operator set {raised} in place of {dict(graph.opsets)['']}"
+        why = "a function that is called imports it; what operators mean has not changed in between"
+        changes.append(Change(graph.location, what, why, "graph.D9"))
+        nodes = tuple(replace(node, version=_version(node, raised)) for node in nodes)
+    return replace(flat.graph, nodes=nodes, values=_written_values(graph, flat), opsets=opsets), changes
 
 
 def _written_values(graph: Graph, flat: Flat) -> tuple[Value, ...]:
@@ -74,19 +81,27 @@ def _told(said: TensorType, known: TensorType | None) -> bool:
     return less(said, known) and said.denotation in (None, known.denotation)
 
 
-def _opsets(graph: Graph, nodes: Sequence[Node]) -> tuple[tuple[str, int], ...]:
+def _opsets(graph: Graph, nodes: Sequence[Node], called: set[str]) -> tuple[tuple[str, int], ...]:
     """The operator sets without those of the functions, and with those that functions alone import.
 
-    ONNX demands that an operator of a function means the same in the version that the model imports.
+    ONNX demands that an operator of a function means the same in the version that the model imports; it need
+    not be there yet, nor have all its types, so of several versions the newest is imported.
     """
     used = {node.domain for node in nodes}
     own = {function.domain for function in graph.functions} - used
     kept = {domain: version for domain, version in graph.opsets if domain not in own}
     added: dict[str, int] = {}
-    for domain, version in (entry for function in graph.functions for entry in function.opsets):
-        if domain in used and domain not in kept:
+    for domain, version in (entry for f in graph.functions if f.name in called for entry in f.opsets):
+        if domain in used and version > kept.get(domain, 0):
             added[domain] = max(version, added.get(domain, version))
     return tuple((kept | added).items())
+
+
+def _version(node: Node, opset: int) -> int | None:
+    """The version of a node's operator in an operator set, as far as the profile covers it."""
+    op = node_operator(node, "onnx")
+    covered = [version for version in op.contract.versions if version <= opset] if op else []
+    return covered[-1] if covered else node.version
 
 
 def _node_name(location: Location) -> str:

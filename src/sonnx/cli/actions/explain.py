@@ -80,8 +80,13 @@ def _held(name: str) -> RenderableType:
         table.add_column(column)
     for page, text in _pages():
         for row in findall(rf"^\| {name} \|([^|]*)\|([^|]*)\|$", text, MULTILINE):
-            table.add_row(page, *(Text(cell.strip()) for cell in row))
+            table.add_row(page, *(Text(_without_markup(cell.strip())) for cell in row))
     return table
+
+
+def _without_markup(text: str) -> str:
+    """A cell of a page as a terminal shows it: without the signs around formulas."""
+    return text.replace(r"\infty", "\u221e").replace("$", "")
 
 
 def _rulings() -> Mapping[str, list[str]]:

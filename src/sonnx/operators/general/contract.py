@@ -43,6 +43,9 @@ def _typed(call: Call) -> Broken | None:
         if not tensor.sparse and (tensor.sizes is None or (tensor.dtype is None and tensor.foreign is None))
     )
     advice = "give an array with an explicit dtype, or sonnx.real([...]) for exact numbers"
+    absent = [f"`{name}`" for name, tensor in _tensors(call) if tensor.foreign == "absent"]
+    if absent and len(absent) == len(vague):
+        advice = f"give {', '.join(absent)}, which the operator cannot do without"
     return Broken(vague, advice) if vague else None
 
 

@@ -45,6 +45,8 @@ _TRAINING = "ai.onnx.preview.training"
 # The version of Dropout from which on it has no `is_test`, and the place of its input `training_mode`.
 _NO_IS_TEST, _TRAINING_MODE = 7, 2
 _LONGEST_TYPE = 200
+# What the kinds of attributes are called in a file of ONNX.
+_KINDS_IN_FILES = {"float": "float", "integer": "int", "integers": "ints", "text": "string"}
 
 
 def _subgraphs(node: Node) -> list[str]:
@@ -138,7 +140,7 @@ def attributes_once(graph: Graph) -> Iterator[Fault]:
     """No attribute is written twice at a node."""
     for location, node in _nodes(graph):
         for name in node.repeated:
-            values = (Shown(shown_name(name), "written more than once"),)
+            values = (Shown(shown_name(name), "written more than once, or beside its kind"),)
             yield Fault(location, values, "keep the one that is meant")
     for function in graph.functions:
         for name in function.repeated:
@@ -171,7 +173,7 @@ def _covered(scope: Scope) -> Iterator[Fault]:
     for index, node in enumerate(scope.nodes):
         op = node_operator(node, "onnx")
         if op is not None and node.version not in op.contract.versions:
-            known = " and ".join(map(str, op.contract.versions))
+            known = " or ".join(map(str, op.contract.versions))
             version = "unknown" if node.version is None else str(node.version)
             values = (Shown("version", version, f"of {op.name} in operator set {opset}"),)
             yield Fault(
@@ -299,6 +301,17 @@ def _references_known(scope: Scope, known: frozenset[str]) -> Iterator[Fault]:
             if isinstance(value, Reference) and value.attribute not in known:
                 shown = (Shown(shown_name(name), shown_name(value.attribute), "which nobody can give"),)
                 yield Fault(scope.node_location(index), shown, "refer to an attribute that the function has")
+            elif isinstance(value, Reference) and value.kind != _demanded_kind(node, name, value.kind):
+                wanted = _demanded_kind(node, name, value.kind)
+                shown = (Shown(shown_name(name), f"a reference of kind {value.kind}", f"needs {wanted}"),)
+                yield Fault(scope.node_location(index), shown, f"write the kind {wanted} at the reference")
+
+
+def _demanded_kind(node: Node, name: str, otherwise: str) -> str:
+    """How a file of ONNX calls the kind of an operator's attribute."""
+    op = node_operator(node, "onnx")
+    kinds = {attribute.name: attribute.kind for attribute in op.contract.attributes} if op else {}
+    return _KINDS_IN_FILES.get(kinds.get(name, ""), otherwise)
 
 
 @dataclass(frozen=True)

@@ -284,7 +284,8 @@ def number(subject: Subject, attribute: Attribute, label: str) -> Rule:
         f"`{name}` must be a finite number that a float holds."
         if is_float
         else f"`{name}` must be an integer of 64 bits.",
-        "A file of ONNX keeps it so; it is rounded once to the type of the tensor (D-ALL-12)."
+        "A file of ONNX keeps it so, and functions of `sonnx` take the float nearest to what is given; "
+        "it is rounded once to the type of the tensor (D-ALL-12)."
         if is_float
         else "A file of ONNX keeps it so.",
         values.is_float(name) if is_float else values.integer(name),

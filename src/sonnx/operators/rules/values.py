@@ -28,8 +28,9 @@ def is_float(name: str) -> Predicate:
             return None
         nearest = as_float(value)
         known = isinstance(nearest, float) and isfinite(nearest)
+        note = "an integer, which files keep apart from floats" if known and is_integer(value) else ""
         advice = f"the float nearest to it, {nearest!r}" if known else "a finite number"
-        return Broken((Shown(name, written(value)),), f"write {advice}")
+        return Broken((Shown(name, written(value), note),), f"write {advice}")
 
     return predicate
 

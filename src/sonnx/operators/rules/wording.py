@@ -5,6 +5,7 @@ from reprlib import Repr
 
 import numpy as np
 
+from sonnx.model.graph import Constant, Reference
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.rules.lists import elements
 from sonnx.vocabulary.call import Call
@@ -49,6 +50,10 @@ def _cut(text: str) -> str:
 
 def _plain(value: object) -> str:
     """Numbers as they are, also NumPy's; anything else so that its type shows."""
+    if isinstance(value, Constant):
+        return f"a tensor, {value.type}"
+    if isinstance(value, Reference):
+        return "a reference to another attribute"
     try:
         if isinstance(value, (list, tuple, dict, set)):
             return _SHORT.repr(value)
