@@ -7,6 +7,7 @@ identifiers of rules are permanent, so those that were there before keep theirs 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import TensorType
@@ -14,7 +15,7 @@ from sonnx.operators.rules import element_types, limits, shapes, storage, values
 from sonnx.operators.rules.declarations import ShapeOf, declared_as, declared_shape, declared_type
 from sonnx.operators.rules.examples import of_type, other_type, refused_type, with_inputs
 from sonnx.operators.rules.operands import static
-from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Attribute, Operand, identifier_of, operand_names
 from sonnx.vocabulary.rule import Predicate, Rule
 
@@ -28,6 +29,19 @@ class Subject:
     ruling: str
     domain: str = ""
 
+    def told(self, **changed: Any) -> Call:
+        """The call with other attributes."""
+        return replace(self.good, attributes={**self.good.attributes, **changed})
+
+    def given(self, **types: str) -> Call:
+        """The call with operands of other types, which are written as text."""
+        changed = call(self.good.operator, types).inputs
+        return replace(self.good, inputs={**self.good.inputs, **changed})
+
+    def declared(self, **types: str) -> Call:
+        """The call in a model that declares its outputs."""
+        return replace(self.good, outputs=call(self.good.operator, types).inputs)
+
     def rule(
         self,
         made_from: str,
@@ -40,17 +54,22 @@ class Subject:
         restricts_onnx: bool = False,
         ruling: str = "D-ALL-3",
         passing: Call | None = None,
+        also: Sequence[str] = (),
+        covered: Callable[[Call], bool] | None = None,
     ) -> Rule:
-        """A rule at an operand or attribute, such as `relu.X.D1`; `place` is `X.D1`."""
+        """A rule at an operand or attribute, such as `relu.X.D1`; `place` is `X.D1`, and so are others."""
+        whose = identifier_of(self.domain, self.name)
         return Rule(
-            f"{identifier_of(self.domain, self.name)}.{place}",
+            f"{whose}.{place}",
             statement,
             reason,
             restricts_onnx,
             predicate,
             failing,
             passing or self.good,
+            also=tuple(f"{whose}.{other}" for other in also),
             ruling=ruling,
+            covered=covered,
             made_from=made_from,
         )
 
@@ -110,15 +129,20 @@ def types_of_version(subject: Subject, names: Sequence[str], added: Mapping[int,
     )
 
 
-def same_type(subject: Subject, operand: Operand, label: str, reference: str) -> Rule:
+_NOT_CONVERTED = "No operand is converted: a conversion may round, and must be somebody's decision."
+
+
+def same_type(
+    subject: Subject, operand: Operand, label: str, reference: str, reason: str = _NOT_CONVERTED
+) -> Rule:
     """The operand has the type of another one."""
     held = subject.good.inputs[reference].dtype
     other = of_type(subject.good, operand.name, other_type(operand.types, held))
     return subject.rule(
         f"type of {operand.name}",
         f"{operand.name}.{label}",
-        f"`{operand.name}` must have the element type of `{reference}`.",
-        "No operand is converted: a conversion may round, and must be somebody's decision.",
+        f"`{operand.name}`{', if given,' * operand.optional} must have the element type of `{reference}`.",
+        reason,
         element_types.same_type(operand.name, reference),
         with_inputs(subject.good, **{operand.name: other}),
     )
@@ -132,7 +156,7 @@ def one_type(subject: Subject, operand: Operand, label: str) -> Rule:
         f"type of {operand.name}",
         f"{operand.name}.{label}",
         "All tensors must have one element type.",
-        "No operand is converted: a conversion may round, and must be somebody's decision.",
+        _NOT_CONVERTED,
         element_types.one_type(operand),
         with_inputs(subject.good, **{last: other}),
     )

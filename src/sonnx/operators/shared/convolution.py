@@ -1,7 +1,7 @@
 """The convolution of any number of spatial axes: output sizes, base area, windows, and the sum itself."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -48,6 +48,11 @@ class Axis:
         """The zeros that an input needs for ceil(size / stride) positions (D-CONV-8, D-XLA-4)."""
         positions = -(-size // self.stride)
         return max((positions - 1) * self.stride + self.extent - size, 0)
+
+    def same(self, size: int) -> "Axis":
+        """The axis with these zeros at both ends; an odd one goes to the end."""
+        total = self.same_total(size)
+        return replace(self, begin=total // 2, end=total - total // 2)
 
 
 def output_sizes(sizes: Sequence[int], axes: Sequence[Axis]) -> tuple[int, ...]:
