@@ -29,14 +29,12 @@ class Subject:
     ruling: str
     domain: str = ""
 
-    def told(self, **changed: Any) -> Call:
-        """The call with other attributes."""
-        return replace(self.good, attributes={**self.good.attributes, **changed})
-
-    def given(self, **types: str) -> Call:
-        """The call with operands of other types, which are written as text."""
-        changed = call(self.good.operator, types).inputs
-        return replace(self.good, inputs={**self.good.inputs, **changed})
+    def but(self, **changed: Any) -> Call:
+        """The call but for some attributes, or operands, whose types are written as text."""
+        types = {name: text for name, text in changed.items() if name in self.good.inputs}
+        told = {name: value for name, value in changed.items() if name not in types}
+        inputs = {**self.good.inputs, **call(self.good.operator, types).inputs}
+        return replace(self.good, inputs=inputs, attributes={**self.good.attributes, **told})
 
     def declared(self, **types: str) -> Call:
         """The call in a model that declares its outputs."""
@@ -72,6 +70,12 @@ class Subject:
             covered=covered,
             made_from=made_from,
         )
+
+    def own(
+        self, place: str, statement: str, reason: str, predicate: Predicate, failing: Call, **said: Any
+    ) -> Rule:
+        """A rule that follows from no data, by the operator's ruling where nothing else is said."""
+        return self.rule("", place, statement, reason, predicate, failing, **{"ruling": self.ruling, **said})
 
 
 def dense(subject: Subject) -> Rule:
@@ -296,7 +300,7 @@ def number(subject: Subject, attribute: Attribute, label: str) -> Rule:
         if is_float
         else "A file of ONNX keeps it so.",
         values.is_float(name) if is_float else values.integer(name),
-        replace(subject.good, attributes={**subject.good.attributes, name: inf if is_float else 0.5}),
+        subject.but(**{name: inf if is_float else 0.5}),
         ruling="D-ALL-12" if is_float else "D-ALL-3",
     )
 

@@ -3,54 +3,53 @@
 They are made as those of `made` are; `said` are fields of `Rule` that an operator says otherwise.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sonnx.operators.rules import shapes, values
 from sonnx.operators.rules.made import Subject
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.rule import Rule
+from sonnx.vocabulary.rule import Predicate, Rule
 
 _NUMBERS = ("no", "one", "two", "three", "four")
 
 
-def length(
-    subject: Subject,
-    place: str,
-    form: str,
-    because: values.Because,
-    reason: str,
-    failing: Any,
-    **said: Any,
-) -> Rule:
-    """A list has as many values as its `form` writes, such as `[lines, columns]`; `failing` has others."""
-    name, number = _name(place), form.count(",") + 1
-    rule = subject.rule(
-        f"length of {name}",
-        place,
-        f"`{name}` needs {_NUMBERS[number]} values.",
-        reason,
-        values.of_length(name, number, form, because),
-        subject.told(**{name: failing}),
-        ruling="",
-    )
-    return replace(rule, **said)
+def listed(
+    subject: Subject, because: values.Because, rows: Iterable[tuple[str, str | int, Any, str, str]]
+) -> Mapping[str, list[Rule]]:
+    """The rules on attributes that are lists, by attribute, one for each row.
+
+    A row is a place, such as `pads.C1`; then how a list of the right length is written, such as `[lines,
+    columns]`, or from what its values go up, 0 or 1; a list that fails; the ruling; and the reason.
+    """
+    found: dict[str, list[Rule]] = {}
+    for place, asked, failing, ruling, reason in rows:
+        name = _name(place)
+        rule = _length if isinstance(asked, str) else _least
+        made_from, statement, predicate = rule(name, asked, because)
+        made = subject.rule(
+            f"{made_from} of {name}",
+            place,
+            statement,
+            reason,
+            predicate,
+            subject.but(**{name: failing}),
+            ruling=ruling,
+        )
+        found.setdefault(name, []).append(made)
+    return found
 
 
-def least(subject: Subject, place: str, lowest: int, reason: str, failing: Any, **said: Any) -> Rule:
-    """The values of a list are integers from a lowest one up, 0 or 1."""
-    name = _name(place)
-    rule = subject.rule(
-        f"values of {name}",
-        place,
-        f"The values of `{name}` must be integers from {lowest} up.",
-        reason,
-        values.from_least(name, lowest),
-        subject.told(**{name: failing}),
-        ruling="",
-    )
-    return replace(rule, **said)
+def _length(name: str, form: Any, because: values.Because) -> tuple[str, str, Predicate]:
+    number = form.count(",") + 1
+    statement = f"`{name}` needs {_NUMBERS[number]} values."
+    return "length", statement, values.of_length(name, number, form, because)
+
+
+def _least(name: str, lowest: Any, _because: values.Because) -> tuple[str, str, Predicate]:
+    statement = f"The values of `{name}` must be integers from {lowest} up."
+    return "values", statement, values.from_least(name, lowest)
 
 
 def one_per_axis(
@@ -71,8 +70,8 @@ def one_per_axis(
         f"`{name}` needs one {entries.noun} {entries.kind} for each spatial dimension.",
         reason,
         values.one_per_axis(name, entries, number_of, first),
-        subject.told(**{name: failing}),
-        passing=subject.told(**{name: passing}),
+        subject.but(**{name: failing}),
+        passing=subject.but(**{name: passing}),
         ruling=subject.ruling,
     )
     return replace(rule, **said)
@@ -87,7 +86,7 @@ def mode(subject: Subject, place: str, words: Sequence[str], advice: str, **said
         f"The accumulation mode must be {' or '.join(f'`{word}`' for word in words)}.",
         "The two differ in their bits, and there is no third one.",
         values.one_word(name, words, advice),
-        subject.told(**{name: "fast"}),
+        subject.but(**{name: "fast"}),
         ruling=subject.ruling,
     )
     return replace(rule, **said)
@@ -103,7 +102,7 @@ def rank(subject: Subject, place: str, axes: str, reason: str, failing: str, **s
         f"`{name}` must have rank {number}: {axes}.",
         reason,
         shapes.rank(name, axes, number),
-        subject.given(**{name: failing}),
+        subject.but(**{name: failing}),
         ruling=subject.ruling,
     )
     return replace(rule, **said)

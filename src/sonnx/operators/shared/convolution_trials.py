@@ -33,6 +33,8 @@ from sonnx.vocabulary.trial import Clause
 Value = Fraction | int | str
 Term = tuple[Value, Value]
 
+# How many random trials there are of a type.
+RANDOM = 24
 # Of 256 codes of a drawn element, those from here on stand for no small whole number.
 _NOT_WHOLE = 64
 # No drawn image or kernel has more elements; sums over the reals take their time.

@@ -2,7 +2,7 @@
 
 from sonnx.operators.onnx.conv.amend import default_kernel_shape, default_pads, on_images
 from sonnx.operators.onnx.conv.geometry import CONVOLUTION, SPATIAL
-from sonnx.operators.onnx.conv.rules import INPUTS, RULES, Y
+from sonnx.operators.onnx.conv.rules import RULES, B, W, X, Y
 from sonnx.operators.shared.convolution_operator import ACCUMULATE
 from sonnx.vocabulary.operator import Attribute, Contract
 
@@ -12,7 +12,7 @@ CONTRACT = Contract(
     name="Conv",
     versions=(11, 22),
     summary="Slides a kernel over an image and sums the products, starting from a bias.",
-    inputs=INPUTS,
+    inputs=(X, W, B),
     outputs=(Y,),
     attributes=(
         Attribute(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from sonnx.model.dtype import IEEE, DType
 from sonnx.operators.onnx.conv.geometry import (
@@ -16,6 +15,7 @@ from sonnx.operators.onnx.conv.geometry import (
     resolve,
 )
 from sonnx.operators.rules import made, made_lists
+from sonnx.operators.rules.contracts import completed
 from sonnx.operators.rules.declarations import declared_shape
 from sonnx.operators.rules.limits import addressable
 from sonnx.operators.rules.lists import integers, is_integer
@@ -28,19 +28,15 @@ from sonnx.vocabulary.operator import Operand
 from sonnx.vocabulary.rule import Broken, Shown
 
 TYPES = (DType.REAL, *IEEE)
-INPUTS = X, W, B = (
-    Operand("X", "X", "the image: batch, channels, lines, columns", TYPES, variable="T"),
-    Operand("W", "W", "the kernel: output channels, channels per group, lines, columns", TYPES, variable="T"),
-    Operand(
-        "B",
-        "B",
-        "the bias: one value per output channel; absent, it is zero",
-        TYPES,
-        optional=True,
-        variable="T",
-    ),
+X, W, B, Y = (
+    completed(operand, TYPES, "")
+    for operand in (
+        Operand("X", "X", "the image: batch, channels, lines, columns"),
+        Operand("W", "W", "the kernel: output channels, channels per group, lines, columns"),
+        Operand("B", "B", "the bias: one value per output channel; absent, it is zero", optional=True),
+        Operand("Y", "Y", "the result: batch, output channels, lines, columns"),
+    )
 )
-Y = Operand("Y", "Y", "the result: batch, output channels, lines, columns", TYPES, variable="T")
 GOOD = call(
     "Conv",
     {"X": "float[1,2,5,5]", "W": "float[3,2,3,3]", "B": "float[3]"},
@@ -55,7 +51,6 @@ GOOD = call(
     },
 )
 _CONV = made.Subject("Conv", GOOD, "D-CONV-7")
-_own = partial(_CONV.rule, "")
 
 
 # --- predicates that only Conv has -------------------------------------------------------------------------
@@ -168,9 +163,6 @@ def _kernel_shape_agrees(call: Call) -> Broken | None:
 
 _X_AXES = ("DATA_BATCH", "DATA_CHANNEL", "DATA_FEATURE", "DATA_FEATURE")
 _W_AXES = ("FILTER_OUT_CHANNEL", "FILTER_IN_CHANNEL", "FILTER_SPATIAL", "FILTER_SPATIAL")
-_DEPTHWISE = replace(_CONV.given(W="float[2,1,3,3]", B="float[2]"), attributes=_CONV.told(group=2).attributes)
-_TWO_EACH = replace(_CONV.given(W="float[4,1,3,3]", B="float[4]"), attributes=_DEPTHWISE.attributes)
-_NO_LINES = replace(_CONV.given(W="float[3,2,0,3]"), attributes=_CONV.told(kernel_shape=(0, 3)).attributes)
 
 _OPERAND_RULES = (
     made_lists.rank(
@@ -182,21 +174,21 @@ _OPERAND_RULES = (
         statement="`X` must have two spatial axes: its shape is (batch, channels, lines, columns).",
         restricts_onnx=True,
     ),
-    _own(
+    _CONV.own(
         "X.C2",
         "`X` must have as many channels as the second axis of `W` times `group`.",
         "For each output channel, every input channel of its group meets exactly one slice of the kernel.",
         _channels_agree,
-        _CONV.given(X="float[1,4,5,5]"),
+        _CONV.but(X="float[1,4,5,5]"),
         also=("W.C1",),
         ruling="D-CONV-2",
     ),
-    _own(
+    _CONV.own(
         "X.C3",
         "The dilated kernel must fit into the padded input at least once on each spatial axis.",
         "Otherwise Y would have no element, or a negative size.",
         _kernel_fits,
-        _CONV.given(X="float[1,2,5,0]"),
+        _CONV.but(X="float[1,2,5,0]"),
         also=("W.C2", "strides.C2", "pads.C3", "dilations.C3"),
         ruling="D-CONV-1",
     ),
@@ -204,10 +196,10 @@ _OPERAND_RULES = (
         _CONV, "X.C4", _X_AXES, ("DATA_BATCH", "DATA_FEATURE", "DATA_FEATURE", "DATA_CHANNEL")
     ),
     replace(
-        made.allowed_types(_CONV, X, "D1", INPUTS),
+        made.allowed_types(_CONV, X, "D1", (X, W, B)),
         reason="These are the types whose sum and product, and their rounding, are defined here.",
-        failing=_CONV.given(X="int32[1,2,5,5]", W="int32[3,2,3,3]", B="int32[3]"),
-        passing=_CONV.given(X="double[1,2,5,5]", W="double[3,2,3,3]", B="double[3]"),
+        failing=_CONV.but(X="int32[1,2,5,5]", W="int32[3,2,3,3]", B="int32[3]"),
+        passing=_CONV.but(X="double[1,2,5,5]", W="double[3,2,3,3]", B="double[3]"),
     ),
     made_lists.denoted(_CONV, "W.C3", _W_AXES, (_W_AXES[1], _W_AXES[0], *_W_AXES[2:])),
     made_lists.rank(
@@ -221,12 +213,12 @@ _OPERAND_RULES = (
         ruling="D-CONV-2",
     ),
     made.same_type(_CONV, W, "D2", "X", "Products of unlike types would need a conversion."),
-    _own(
+    _CONV.own(
         "B.C1",
         "`B`, if given, must have one value per output channel.",
         "Each output channel starts from its own bias.",
         _bias_length,
-        _CONV.given(B="float[2]"),
+        _CONV.but(B="float[2]"),
         ruling="D-CONV-4",
     ),
     made_lists.rank(
@@ -259,110 +251,92 @@ _OPERAND_RULES = (
         "`Y` and the padded input must have fewer than 2^31 elements each (sizes 0 not counted).",
         "Indices of generated code are 32 bits wide; a larger padding is a mistake or an attack on memory.",
         addressable(_made_shapes, "X", "W"),
-        _CONV.told(pads=(2**60, 1, 1, 1)),
+        _CONV.but(pads=(2**60, 1, 1, 1)),
         restricts_onnx=True,
     ),
 )
 
+_LISTS = made_lists.listed(
+    _CONV,
+    _axes,
+    (
+        (
+            *("strides.C1", "[down lines, along columns]", (1, 1, 1), ""),
+            "One step for the lines and one for the columns.",
+        ),
+        (
+            *("strides.D1", 1, (0, 1), "D-CONV-3"),
+            "A step of 0 would never end, and no direction but forward is defined.",
+        ),
+        (
+            *("pads.C1", 0, (1, 1, 1, -1), "D-CONV-7"),
+            "A pad counts zeros to be inserted; taking elements away is another operation.",
+        ),
+        (
+            "pads.C2",
+            "[begin0, begin1, end0, end1]",
+            (1, 1),
+            "D-CONV-7",
+            "Each axis has a beginning and an end.",
+        ),
+        ("dilations.C1", 1, (1, 0), "", "Neighbouring taps of the kernel lie one or more elements apart."),
+        (
+            *("dilations.C2", "[between lines, between columns]", (1,), ""),
+            "One distance for the lines of the kernel and one for its columns.",
+        ),
+        ("kernel_shape.C1", 1, (0, 3), "", "A kernel without taps sums nothing."),
+        ("kernel_shape.D1", "[lines, columns]", (3, 3, 3), "D-CONV-3", "The kernel has lines and columns."),
+    ),
+)
+_STEPS, _TAPS = (
+    "The values of `strides` must be integers from 1 up: the step down lines, then along columns.",
+    "`pads` needs two values per spatial axis of X.",
+)
 _ATTRIBUTE_RULES = (
-    made_lists.length(
-        _CONV,
-        "strides.C1",
-        "[down lines, along columns]",
-        _axes,
-        "One step for the lines and one for the columns.",
-        (1, 1, 1),
-    ),
-    made_lists.least(
-        _CONV,
-        "strides.D1",
-        1,
-        "A step of 0 would never end, and no direction but forward is defined.",
-        (0, 1),
-        statement="The values of `strides` must be integers from 1 up: the step down lines, then along "
-        "columns.",
-        ruling="D-CONV-3",
-    ),
-    _own(
+    _LISTS["strides"][0],
+    replace(_LISTS["strides"][1], statement=_STEPS),
+    _CONV.own(
         "auto_pad.C1",
         "`auto_pad` must be NOTSET.",
         "Padding is written as numbers, so that everybody pads alike.",
         _explicit_padding,
-        _CONV.told(auto_pad="SAME_UPPER"),
+        _CONV.but(auto_pad="SAME_UPPER"),
         restricts_onnx=True,
-        ruling="D-CONV-7",
     ),
-    made_lists.least(
-        _CONV,
-        "pads.C1",
-        0,
-        "A pad counts zeros to be inserted; taking elements away is another operation.",
-        (1, 1, 1, -1),
-        ruling="D-CONV-7",
-    ),
-    made_lists.length(
-        _CONV,
-        "pads.C2",
-        "[begin0, begin1, end0, end1]",
-        _axes,
-        "Each axis has a beginning and an end.",
-        (1, 1),
-        statement="`pads` needs two values per spatial axis of X.",
-        ruling="D-CONV-7",
-    ),
-    made_lists.least(
-        _CONV, "dilations.C1", 1, "Neighbouring taps of the kernel lie one or more elements apart.", (1, 0)
-    ),
-    made_lists.length(
-        _CONV,
-        "dilations.C2",
-        "[between lines, between columns]",
-        _axes,
-        "One distance for the lines of the kernel and one for its columns.",
-        (1,),
-    ),
-    _own(
+    _LISTS["pads"][0],
+    replace(_LISTS["pads"][1], statement=_TAPS),
+    *_LISTS["dilations"],
+    _CONV.own(
         "group.C1",
         "`group` must be 1 (standard) or the number of channels of `X` (depthwise).",
         "Other groupings are outside the profile.",
         _group_known,
-        _CONV.told(group=0),
+        _CONV.but(group=0),
         restricts_onnx=True,
         ruling="D-CONV-2",
         covered=_groups_fit,
     ),
-    _own(
+    _CONV.own(
         "group.D1",
         "In a depthwise convolution `W` must have as many output channels as `X` has channels.",
         "Each channel has one kernel; several kernels per channel are outside the profile.",
         _multiplier_one,
-        _TWO_EACH,
-        passing=_DEPTHWISE,
+        _CONV.but(W="float[4,1,3,3]", B="float[4]", group=2),
+        passing=_CONV.but(W="float[2,1,3,3]", B="float[2]", group=2),
         restricts_onnx=True,
         ruling="D-CONV-2",
         covered=_groups_fit,
     ),
-    replace(
-        made_lists.least(_CONV, "kernel_shape.C1", 1, "A kernel without taps sums nothing.", (0, 3)),
-        failing=_NO_LINES,
-    ),
-    _own(
+    replace(_LISTS["kernel_shape"][0], failing=_CONV.but(W="float[3,2,0,3]", kernel_shape=(0, 3))),
+    _CONV.own(
         "kernel_shape.C2",
         "`kernel_shape` must be (lines, columns) of `W`: its last two axes.",
         "Two statements of one fact must agree.",
         _kernel_shape_agrees,
-        _CONV.told(kernel_shape=(3, 1)),
+        _CONV.but(kernel_shape=(3, 1)),
         ruling="D-CONV-3",
     ),
-    made_lists.length(
-        _CONV,
-        "kernel_shape.D1",
-        "[lines, columns]",
-        _axes,
-        "The kernel has lines and columns.",
-        (3, 3, 3),
-        ruling="D-CONV-3",
-    ),
+    _LISTS["kernel_shape"][1],
     made_lists.mode(
         _CONV,
         "accumulate.D1",

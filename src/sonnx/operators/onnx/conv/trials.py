@@ -8,28 +8,14 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.operators.onnx.conv.geometry import SPATIAL, pads_of
+from sonnx.operators.shared import convolution_tables as tables
+from sonnx.operators.shared import convolution_trials as common
 from sonnx.operators.shared.convolution import Axis
-from sonnx.operators.shared.convolution_tables import (
-    Asked,
-    Geometry,
-    large_trials,
-    long_trials,
-    order_trials,
-    sum_trials,
-    twice,
-)
-from sonnx.operators.shared.convolution_trials import (
-    drawn_elements,
-    drawn_slide,
-    element,
-    random_elements,
-    random_slide,
-)
+from sonnx.operators.shared.convolution_tables import Geometry
 from sonnx.vocabulary.draws import Draw, choice
 from sonnx.vocabulary.special_values import NOTHING, Random, Shape, filled, special_vector
 from sonnx.vocabulary.trial import Trial
 
-_RANDOM = 24
 _PADS, _STRIDES = ("conv.pads.C1", "D-CONV-5", "D-CONV-7"), ("conv.strides.D1", "D-CONV-3")
 _DILATIONS, _ONE_BIAS = ("conv.dilations.C1", "D-CONV-1"), ("conv.B.C1", "D-CONV-4")
 # What geometries are about.
@@ -63,7 +49,7 @@ def _attributes(X: Shape, W: Shape, values: Mapping[str, Any]) -> Mapping[str, A
     }
 
 
-_CONV = Asked(("X", "W", "B"), _attributes, _SHOWN)
+_CONV = tables.Asked(("X", "W", "B"), _attributes, _SHOWN)
 _TABLE = """
 one-element: 1,1,1,1 by 1,1,1,1; conv.kernel_shape.C1 edge
 plain: 1,2,5,6 by 3,2,3,2; form types conv.Y.C1
@@ -172,17 +158,17 @@ _SLIDES: Mapping[str, Mapping[str, Any]] = {
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
-    """Everything twice: the kernel and the bias as inputs of the model, and as its constants.
+    """Everything tables.twice: the kernel and the bias as inputs of the model, and as its constants.
 
     Then a few of which only one of them is a constant.
     """
     for trial in _trials(dtype, np.random.default_rng(seed)):
-        yield from twice(trial, frozenset(trial.inputs.keys() - {"X"}), "with a constant kernel")
+        yield from tables.twice(trial, frozenset(trial.inputs.keys() - {"X"}), "with a constant kernel")
     for geometry in map(_NAMED.__getitem__, _HELD_ALONE):
         for name, word in (("W", "kernel"), ("B", "bias")):
             alone = replace(geometry, name=f"{geometry.name}-{word}-alone", shows=(*_ONE_BIAS, "D-CONV-6"))
             trial = alone.counted(dtype, geometry.name.capitalize())
-            yield from twice(trial, frozenset({name}), f"with a constant {word} alone")
+            yield from tables.twice(trial, frozenset({name}), f"with a constant {word} alone")
 
 
 def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
@@ -194,23 +180,25 @@ def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
     # Small images will do: sums of subnormal doubles are slow.
     cut = (replace(each, X=(*each.X[:2], 4, 4)) for each in USUAL)
     yield from (geometry.tiny(dtype) for geometry in (*cut, *(_NAMED[name] for name in _TINY)))
-    yield from order_trials(
+    yield from tables.order_trials(
         _CONV, dtype, "Channels come before lines, and lines before columns.", ("D-CONV-6",)
     )
     along = {"channels": (1, -1, 1, 1), "columns": (1, 1, 1, -1)}
-    yield from sum_trials(_CONV, dtype, along, ("D-CONV-6", "D-ALL-4"))
-    yield from long_trials(_CONV, dtype, ("D-CONV-6", "D-CONV-4"))
-    yield from large_trials(_CONV, dtype, 21, "A hundred thousand sums of 72 terms and a bias.", _SHOWN[""])
-    for number in range(_RANDOM):
+    yield from tables.sum_trials(_CONV, dtype, along, ("D-CONV-6", "D-ALL-4"))
+    yield from tables.long_trials(_CONV, dtype, ("D-CONV-6", "D-CONV-4"))
+    yield from tables.large_trials(
+        _CONV, dtype, 21, "A hundred thousand sums of 72 terms and a bias.", _SHOWN[""]
+    )
+    for number in range(common.RANDOM):
         yield _random(number, dtype, random)
 
 
 def _bias_alone(dtype: DType) -> Trial:
     geometry = Geometry(_CONV, "bias-alone", (1, 2, 3, 7), (5, 2, 2, 2), {}, _ONE_BIAS)
     X, W, _ = geometry.whole(dtype)
-    B = np.stack([element(number, dtype) for number in range(1, len(W) + 1)])
+    B = np.stack([common.element(number, dtype) for number in range(1, len(W) + 1)])
     text = "All weights are 0, so that each channel is its bias."
-    return geometry.trial((X, filled(element(0, dtype), W.shape), B), text)
+    return geometry.trial((X, filled(common.element(0, dtype), W.shape), B), text)
 
 
 def _special_values(dtype: DType) -> Iterator[Trial]:
@@ -257,18 +245,18 @@ def _sliding(name: str, X: Shape, W: Shape, axes: Sequence[Axis], depthwise: boo
 
 
 def _random(number: int, dtype: DType, random: Random) -> Trial:
-    X, W, axes = random_slide(random, SPATIAL)
+    X, W, axes = common.random_slide(random, SPATIAL)
     geometry = _sliding(f"random-{number}", X, W, axes, number % 3 == 2)
-    operands = [random_elements(random, dtype, shape, number) for shape in geometry.shapes]
+    operands = [common.random_elements(random, dtype, shape, number) for shape in geometry.shapes]
     return geometry.trial(operands if random.integers(0, 4) else operands[:2], "A random convolution.")
 
 
 def drawn(draw: Draw, dtype: DType) -> Trial:
     """Any geometry, depthwise or not, with a bias or without; elements of all kinds."""
-    X, W, axes = drawn_slide(draw, SPATIAL)
+    X, W, axes = common.drawn_slide(draw, SPATIAL)
     depthwise, bias = (bool(draw.integer(0, 1)) for _ in range(2))
     geometry = _sliding("drawn", X, W, axes, depthwise and X[1] > 0)
-    elements = drawn_elements(draw, dtype, *geometry.shapes[: 2 + bias])
+    elements = common.drawn_elements(draw, dtype, *geometry.shapes[: 2 + bias])
     names = _CONV.operands[: len(elements)]
     held = choice(draw, (NOTHING, frozenset(names[1:]), frozenset({"W"}), frozenset(names[2:])))
     return replace(geometry.trial(elements, "A drawn convolution."), constants=held)

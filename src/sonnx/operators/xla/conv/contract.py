@@ -17,8 +17,8 @@ def _more(this: made.Subject) -> tuple[Rule, ...]:
             "`padding` must be SAME or VALID.",
             "The short form has these two words; every other padding is written in numbers.",
             one_word("padding", (SAME, VALID), advice),
-            this.told(padding="FULL"),
-            passing=this.told(padding=SAME),
+            this.but(padding="FULL"),
+            passing=this.but(padding=SAME),
             ruling="D-XLA-4",
         ),
     )

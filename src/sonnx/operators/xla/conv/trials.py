@@ -8,22 +8,11 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.rounding import FORMATS
+from sonnx.operators.shared import convolution_trials as common
 from sonnx.operators.shared.convolution_operator import LEADING
 from sonnx.operators.shared.convolution_tables import Asked, twice
-from sonnx.operators.shared.convolution_trials import (
-    drawn_elements,
-    drawn_slide,
-    random_elements,
-    random_slide,
-)
 from sonnx.operators.xla.conv_with_general_padding.geometry import SAME, VALID
-from sonnx.operators.xla.conv_with_general_padding.trials import (
-    HELD,
-    MOST_SPATIAL,
-    RANDOM,
-    shown,
-    value_trials,
-)
+from sonnx.operators.xla.conv_with_general_padding.trials import HELD, MOST_SPATIAL, shown, value_trials
 from sonnx.vocabulary.draws import Draw, choice
 from sonnx.vocabulary.special_values import Random, Shape
 from sonnx.vocabulary.trial import Trial
@@ -112,21 +101,21 @@ def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
         yield from (same[name].special(dtype) for name in _USUAL)
         yield from (same[name].tiny(dtype) for name in _SMALL)
     yield from value_trials(_CONV, dtype, {"padding": SAME})
-    for number in range(RANDOM):
+    for number in range(common.RANDOM):
         yield _random(number, dtype, random)
 
 
 def _random(number: int, dtype: DType, random: Random) -> Trial:
-    lhs, rhs, axes = random_slide(random, int(random.integers(0, 3)))
-    operands = [random_elements(random, dtype, shape, number) for shape in (lhs, rhs)]
+    lhs, rhs, axes = common.random_slide(random, int(random.integers(0, 3)))
+    operands = [common.random_elements(random, dtype, shape, number) for shape in (lhs, rhs)]
     values = {"strides": tuple(axis.stride for axis in axes), "padding": (SAME, VALID)[number // 4 % 2]}
     return _CONV.trial(f"random-{number}", operands, "A random convolution.", _BOTH, **values)
 
 
 def drawn(draw: Draw, dtype: DType) -> Trial:
     """Any strides and both words, of up to two spatial dimensions; elements of all kinds."""
-    lhs, rhs, axes = drawn_slide(draw, draw.integer(0, MOST_SPATIAL))
-    operands = drawn_elements(draw, dtype, lhs, rhs)
+    lhs, rhs, axes = common.drawn_slide(draw, draw.integer(0, MOST_SPATIAL))
+    operands = common.drawn_elements(draw, dtype, lhs, rhs)
     values = {"strides": tuple(axis.stride for axis in axes), "padding": choice(draw, (VALID, SAME))}
     trial = _CONV.trial("drawn", operands, "A drawn convolution.", _BOTH, **values)
     return replace(trial, constants=choice(draw, HELD))

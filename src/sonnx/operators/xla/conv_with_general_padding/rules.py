@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sonnx.operators.rules import made, made_lists
+from sonnx.operators.rules.contracts import completed
 from sonnx.operators.rules.limits import addressable
 from sonnx.operators.rules.operands import extents
 from sonnx.operators.rules.values import POSITIVE
@@ -15,13 +16,14 @@ from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Attribute, Contract, Operand
 from sonnx.vocabulary.rule import Broken, Rule, Shown
 
-_INPUTS = _LHS, _RHS = (
-    Operand("lhs", "X", "the base area: batch, features, spatial dimensions", SUMMED, variable="T"),
-    Operand(
-        "rhs", "W", "the window: output features, input features, spatial dimensions", SUMMED, variable="T"
-    ),
+_LHS, _RHS, _OUTPUT = (
+    completed(operand, SUMMED, "")
+    for operand in (
+        Operand("lhs", "X", "the base area: batch, features, spatial dimensions"),
+        Operand("rhs", "W", "the window: output features, input features, spatial dimensions"),
+        Operand("output", "Y", "the result: batch, output features, positions"),
+    )
 )
-_OUTPUT = Operand("output", "Y", "the result: batch, output features, positions", SUMMED, variable="T")
 _STRIDES = Attribute("window_strides", "integers", "steps of the window, one for each spatial dimension")
 
 
@@ -81,7 +83,7 @@ def contract(
         domain="xla",
         versions=(),
         summary=summary,
-        inputs=_INPUTS,
+        inputs=(_LHS, _RHS),
         outputs=(_OUTPUT,),
         attributes=(_STRIDES, *padded, ACCUMULATE),
         rules=(*_operand_rules(this), _stride_rule(this), *more(this), *_whole_rules(this, of)),
@@ -93,54 +95,46 @@ def contract(
 def _operand_rules(this: made.Subject) -> tuple[Rule, ...]:
     return (
         replace(
-            made.allowed_types(this, _LHS, "D1", _INPUTS),
+            made.allowed_types(this, _LHS, "D1", (_LHS, _RHS)),
             statement="`lhs` must hold reals, integers or floats.",
             reason="Neither pred nor complex numbers are convolved, and strings cannot be.",
             restricts_onnx=False,
-            failing=this.given(lhs="pred[1,2,5,5]", rhs="pred[3,2,3,3]"),
-            passing=this.given(lhs="s8[1,2,5,5]", rhs="s8[3,2,3,3]"),
+            failing=this.but(lhs="pred[1,2,5,5]", rhs="pred[3,2,3,3]"),
+            passing=this.but(lhs="s8[1,2,5,5]", rhs="s8[3,2,3,3]"),
         ),
-        this.rule(
-            "",
+        this.own(
             "lhs.D2",
             "`lhs` must have rank 2 at least: batch, features, then the spatial dimensions.",
             "Without these two there is nothing to sum over and nothing to repeat.",
             _rank,
-            this.given(lhs="f32[5]"),
-            ruling=this.ruling,
+            this.but(lhs="f32[5]"),
         ),
         replace(
             made.same_type(this, _RHS, "D1", "lhs"),
             reason="A product of two types would need a conversion, and conversions may round.",
             ruling=this.ruling,
         ),
-        this.rule(
-            "",
+        this.own(
             "rhs.D2",
             "`rhs` must have the rank of `lhs`.",
             "The window has one size for each dimension of the base area.",
             _same_rank,
-            this.given(rhs="f32[3,2,3]"),
-            ruling=this.ruling,
+            this.but(rhs="f32[3,2,3]"),
         ),
-        this.rule(
-            "",
+        this.own(
             "rhs.D3",
             "`rhs` must have as many input features (dimension 1) as `lhs` has features.",
             "Each feature of the base area meets its own slice of the window.",
             _features,
-            this.given(rhs="f32[3,4,3,3]"),
-            ruling=this.ruling,
+            this.but(rhs="f32[3,4,3,3]"),
         ),
-        this.rule(
-            "",
+        this.own(
             "rhs.D4",
             "The window must have at least one element along every spatial dimension.",
             "A window without extent has no place.",
             _window,
-            this.given(rhs="f32[3,2,0,3]"),
-            passing=this.given(rhs="f32[3,2,1,3]"),
-            ruling=this.ruling,
+            this.but(rhs="f32[3,2,0,3]"),
+            passing=this.but(rhs="f32[3,2,1,3]"),
         ),
     )
 
@@ -156,14 +150,14 @@ def _whole_rules(this: made.Subject, of: Convolution) -> tuple[Rule, ...]:
     shape = made.output_shape(this, _OUTPUT, "D1", of.output_shape, "lhs")
     kind = made.output_type(this, _OUTPUT, "D2", of.output_shape, "lhs")
     return (
-        replace(mode, passing=this.told(accumulate="fused")),
+        replace(mode, passing=this.but(accumulate="fused")),
         this.rule(
             "size of output",
             "output.D3",
             "The result and the padded base area must have fewer than 2^31 elements (sizes 0 not counted).",
             "Indices of generated code are 32 bits wide.",
             addressable(of.made_shapes, "lhs", "rhs"),
-            this.given(lhs="f32[60000,1,1,1]", rhs="f32[60000,1,1,1]"),
+            this.but(lhs="f32[60000,1,1,1]", rhs="f32[60000,1,1,1]"),
         ),
         replace(shape, **OUTPUT_WORDS["shape of output"], failing=this.declared(output="f32[1,3,9,9]")),
         replace(kind, **OUTPUT_WORDS["type of output"], failing=this.declared(output="f64[1,3,3,3]")),

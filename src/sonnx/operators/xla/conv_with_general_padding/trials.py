@@ -8,33 +8,18 @@ import numpy as np
 
 from sonnx.model.dtype import DType
 from sonnx.numeric.rounding import FORMATS
+from sonnx.operators.shared import convolution_tables as tables
+from sonnx.operators.shared import convolution_trials as common
 from sonnx.operators.shared.convolution_operator import LEADING
-from sonnx.operators.shared.convolution_tables import (
-    Asked,
-    Geometry,
-    Shows,
-    large_trials,
-    long_trials,
-    order_trials,
-    sum_trials,
-    twice,
-)
-from sonnx.operators.shared.convolution_trials import (
-    drawn_elements,
-    drawn_slide,
-    random_elements,
-    random_slide,
-)
 from sonnx.vocabulary.draws import Draw, choice
 from sonnx.vocabulary.special_values import NOTHING, Random, Shape, special_values, special_vector
 from sonnx.vocabulary.trial import Trial
 
 MOST_SPATIAL = 2
 HELD = (NOTHING, frozenset({"rhs"}), frozenset({"lhs"}))
-RANDOM = 24
 
 
-def shown(identifier: str, ruling: str, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Shows]:
+def shown(identifier: str, ruling: str, labels: Mapping[str, Sequence[str]]) -> Mapping[str, tables.Shows]:
     """What geometries are about: rules by their labels, and the ruling behind them."""
     return {name: (*(f"{identifier}.{label}" for label in rules), ruling) for name, rules in labels.items()}
 
@@ -67,7 +52,7 @@ def _attributes(lhs: Shape, _rhs: Shape, values: Mapping[str, Any]) -> Mapping[s
     }
 
 
-_GENERAL = Asked(("lhs", "rhs"), _attributes, _SHOWN)
+_GENERAL = tables.Asked(("lhs", "rhs"), _attributes, _SHOWN)
 # The last before the quick ones have three and four dimensions, of which no two have an attribute in common.
 _TABLE = """
 no-spatial-dimension: 2,3 by 4,3; rank
@@ -128,12 +113,23 @@ GEOMETRIES = {each.name: each for each in _GENERAL.table(_TABLE)}
 # Those that are tried with other elements too.
 _USUAL = ("three-by-three", "three-by-three-by-two")
 _SMALL = ("three-by-three-by-two", "base-dilation-and-strides", "window-dilation", "everything-unlike")
+# Where special elements x lie among ones.
+_HOLES = """
+over-a-hole: 1,1,3 by 1,1,2 base=2; base
+removed: 1,1,4 by 1,1,2 padding=-1:-1; padding
+in-the-window: 1,1,3 by 1,1,2 window=2; window
+"""
+_IN_HOLES = {
+    "over-a-hole": ("111", "x1", "A special weight meets zeros between elements."),
+    "removed": ("x11x", "11", "Special elements are removed and do not take part."),
+    "in-the-window": ("1x1", "11", "A hole of the window meets a special element."),
+}
 
 
 def trials(dtype: DType, seed: int) -> Iterator[Trial]:
-    """Everything twice: the window as an input, and as a constant."""
+    """Everything tables.twice: the window as an input, and as a constant."""
     for trial in _trials(dtype, np.random.default_rng(seed)):
-        yield from twice(trial, HELD[1], "with a constant window")
+        yield from tables.twice(trial, HELD[1], "with a constant window")
 
 
 def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
@@ -143,61 +139,36 @@ def _trials(dtype: DType, random: Random) -> Iterator[Trial]:
         yield from (GEOMETRIES[name].special(dtype) for name in _USUAL)
         yield from (GEOMETRIES[name].tiny(dtype) for name in _SMALL)
     yield from value_trials(_GENERAL, dtype, {"padding": ((1, 1), (1, 1))})
-    for number in range(RANDOM):
+    for number in range(common.RANDOM):
         yield _random(number, dtype, random)
 
 
 def _holes(dtype: DType) -> Iterator[Trial]:
     """Zeros between elements take part; what is removed, and what lies in a window's holes, does not."""
     values = special_values(dtype)
-    one = values["one"]
     for name in ("infinity", "minus-infinity", "quiet-nan"):
-        value = values[name]
-        for label, lhs, rhs, change, shows, text in (
-            (
-                "over-a-hole",
-                (one, one, one),
-                (value, one),
-                {"base": (2,)},
-                "base",
-                "A special weight meets zeros between elements.",
-            ),
-            (
-                "removed",
-                (value, one, one, value),
-                (one, one),
-                {"padding": ((-1, -1),)},
-                "padding",
-                "Special elements are removed and do not take part.",
-            ),
-            (
-                "in-the-window",
-                (one, value, one),
-                (one, one),
-                {"window": (2,)},
-                "window",
-                "A hole of the window meets a special element.",
-            ),
-        ):
-            operands = [np.stack(each).reshape(1, 1, -1) for each in (lhs, rhs)]
-            yield _GENERAL.trial(f"{name}-{label}", operands, text, _SHOWN[shows], **change)
+        told = {"1": values["one"], "x": values[name]}
+        for geometry in _GENERAL.table(_HOLES):
+            *written, text = _IN_HOLES[geometry.name]
+            operands = [np.stack([told[each] for each in line]).reshape(1, 1, -1) for line in written]
+            yield replace(geometry, name=f"{name}-{geometry.name}").trial(operands, text)
 
 
 def _random(number: int, dtype: DType, random: Random) -> Trial:
-    lhs, rhs, axes = random_slide(random, int(random.integers(0, 3)))
+    lhs, rhs, axes = common.random_slide(random, int(random.integers(0, 3)))
     values = {
         "padding": tuple((axis.begin - int(random.integers(0, 2)), axis.end) for axis in axes),
         "strides": tuple(axis.stride for axis in axes),
         "base": tuple(int(random.integers(1, 3)) for _ in axes),
         "window": tuple(axis.dilation for axis in axes),
     }
-    operands = [random_elements(random, dtype, shape, number) for shape in (lhs, rhs)]
+    operands = [common.random_elements(random, dtype, shape, number) for shape in (lhs, rhs)]
     return _GENERAL.trial(f"random-{number}", operands, "A random convolution.", ("D-XLA-5",), **values)
 
 
 def drawn(draw: Draw, dtype: DType) -> Trial:
     """Any geometry of up to two spatial dimensions; elements of all kinds."""
-    lhs, rhs, axes = drawn_slide(draw, draw.integer(0, MOST_SPATIAL))
+    lhs, rhs, axes = common.drawn_slide(draw, draw.integer(0, MOST_SPATIAL))
     values = {
         # Up to two elements are removed at either end.
         "padding": tuple((axis.begin - draw.integer(0, 2), axis.end - draw.integer(0, 2)) for axis in axes),
@@ -205,7 +176,7 @@ def drawn(draw: Draw, dtype: DType) -> Trial:
         "base": tuple(draw.integer(1, 3) for _ in axes),
         "window": tuple(axis.dilation for axis in axes),
     }
-    operands = drawn_elements(draw, dtype, lhs, rhs)
+    operands = common.drawn_elements(draw, dtype, lhs, rhs)
     trial = _GENERAL.trial("drawn", operands, "A drawn convolution.", ("D-XLA-5",), **values)
     return replace(trial, constants=choice(draw, HELD))
 
@@ -213,13 +184,13 @@ def drawn(draw: Draw, dtype: DType) -> Trial:
 # --- what both XLA convolutions try ------------------------------------------------------------------------
 
 
-def value_trials(of: Asked, dtype: DType, padded: Mapping[str, Any]) -> Iterator[Trial]:
+def value_trials(of: tables.Asked, dtype: DType, padded: Mapping[str, Any]) -> Iterator[Trial]:
     """Special values in both operands, sums that show how they are taken, and a large one."""
     shows = ("D-XLA-5", "D-ALL-4")
     values = special_vector(dtype, signalling=True)
     count = len(values)
     for label, told in {"": {}, "-padded": padded}.items():
-        small = Geometry(of, f"special-elements{label}", (count, 1, 3, 3), (1, 1, 2, 2), told, shows)
+        small = tables.Geometry(of, f"special-elements{label}", (count, 1, 3, 3), (1, 1, 2, 2), told, shows)
         text = "Every special value in a base area of its own."
         yield small.holding(dtype, "lhs", (slice(None), 0, 1, 1), text)
         small = replace(small, name=f"special-weights{label}", X=(1, 1, 3, 3), W=(count, 1, 2, 2))
@@ -227,10 +198,10 @@ def value_trials(of: Asked, dtype: DType, padded: Mapping[str, Any]) -> Iterator
         yield small.holding(dtype, "rhs", (slice(None), 0, 0, 1), text)
     each = values.reshape(count, 1)
     yield of.trial("special-products", (each, each), "Every special value times every other.", shows)
-    yield from sum_trials(of, dtype, {"features": (1, -1), "a-dimension": (1, 1, -1)}, shows)
-    yield from long_trials(of, dtype, shows)
+    yield from tables.sum_trials(of, dtype, {"features": (1, -1), "a-dimension": (1, 1, -1)}, shows)
+    yield from tables.long_trials(of, dtype, shows)
     if dtype in FORMATS:
         text = "Features come before spatial dimensions, and these come in order."
-        yield next(order_trials(of, dtype, text, shows))
+        yield next(tables.order_trials(of, dtype, text, shows))
     text = "A hundred thousand sums of 72 terms."
-    yield from large_trials(of, dtype, (1, 8, 120, 110), text, shows)
+    yield from tables.large_trials(of, dtype, (1, 8, 120, 110), text, shows)
