@@ -21,7 +21,7 @@ from sonnx.operators.rules.limits import addressable
 from sonnx.operators.rules.lists import integers, is_integer
 from sonnx.operators.rules.operands import extents, sizes
 from sonnx.operators.rules.shapes import rank
-from sonnx.operators.rules.wording import count, show, written
+from sonnx.operators.rules.wording import count, noted, show, written
 from sonnx.operators.shared.convolution_operator import MODES
 from sonnx.vocabulary.call import ABSENT, Call, call
 from sonnx.vocabulary.operator import Operand
@@ -68,12 +68,11 @@ def _channels_agree(call: Call) -> Broken | None:
     number, W, groups = channels(call), sizes(call, "W", RANK), group(call)
     if number is None or W is None or groups is None or number == W[1] * groups:
         return None
-    values = (
-        Shown("X", str(call.inputs["X"]), count(number, "channel")),
-        Shown("W", str(call.inputs["W"]), f"{count(W[1], 'channel')} per group"),
-        Shown("group", str(groups)),
+    values = noted(call, X=count(number, "channel"), W=f"{count(W[1], 'channel')} per group")
+    return Broken(
+        (*values, Shown("group", str(groups))),
+        f"give `W` {count(number // groups, 'channel')} on its second axis",
     )
-    return Broken(values, f"give `W` {count(number // groups, 'channel')} on its second axis")
 
 
 def _kernel_fits(call: Call) -> Broken | None:
@@ -92,10 +91,7 @@ def _bias_length(call: Call) -> Broken | None:
     B, W = sizes(call, "B", 1), sizes(call, "W", RANK)
     if B is None or W is None or B[0] == W[0]:
         return None
-    values = (
-        Shown("B", str(call.inputs["B"]), count(B[0], "value")),
-        Shown("W", str(call.inputs["W"]), count(W[0], "output channel")),
-    )
+    values = noted(call, B=count(B[0], "value"), W=count(W[0], "output channel"))
     return Broken(values, f"give `B` {count(W[0], 'value')}, one per output channel")
 
 
@@ -129,9 +125,9 @@ def _group_known(call: Call) -> Broken | None:
     if number is None or value is ABSENT or group(call) is not None:
         return None
     note = "" if is_integer(value) else "not an integer of 64 bits"
-    X = Shown("X", str(call.inputs["X"]), count(number, "channel"))
+    values = (Shown("group", written(value), note), *noted(call, X=count(number, "channel")))
     depthwise = f" (standard) or group = {number} (depthwise)" if number > 1 else ""
-    return Broken((Shown("group", written(value), note), X), f"write group = 1{depthwise}")
+    return Broken(values, f"write group = 1{depthwise}")
 
 
 def _multiplier_one(call: Call) -> Broken | None:
@@ -145,7 +141,7 @@ def _multiplier_one(call: Call) -> Broken | None:
 def _groups_fit(call: Call) -> bool:
     """Any number of groups that divides the channels, of X and of the result, has a meaning."""
     X, W, groups = sizes(call, "X", RANK), sizes(call, "W", RANK), call.attributes.get("group")
-    if X is None or W is None or not is_integer(groups) or groups is None or groups < 1:
+    if X is None or W is None or groups is None or not is_integer(groups) or groups < 1:
         return False
     return X[1] == W[1] * int(groups) and W[0] % int(groups) == 0
 
@@ -155,8 +151,8 @@ def _kernel_shape_agrees(call: Call) -> Broken | None:
     if value is None or W is None or len(value) != SPATIAL or value == W[2:]:
         return None
     wanted = f"[{W[2]}, {W[3]}]"
-    W_shown = Shown("W", str(call.inputs["W"]), f"{wanted} lines, columns")
-    return Broken((Shown("kernel_shape", written(value)), W_shown), f"write kernel_shape = {wanted}")
+    values = (Shown("kernel_shape", written(value)), *noted(call, W=f"{wanted} lines, columns"))
+    return Broken(values, f"write kernel_shape = {wanted}")
 
 
 # --- the rules ---------------------------------------------------------------------------------------------

@@ -8,13 +8,13 @@ from sonnx.operators.rules.contracts import completed
 from sonnx.operators.rules.limits import addressable
 from sonnx.operators.rules.operands import extents
 from sonnx.operators.rules.values import POSITIVE
-from sonnx.operators.rules.wording import count, show
+from sonnx.operators.rules.wording import count, noted, show
 from sonnx.operators.shared.convolution_operator import ACCUMULATE, LEADING, MODES, Convolution, Told
 from sonnx.operators.shared.xla_types import OUTPUT_WORDS, SUMMED
 from sonnx.operators.xla.conv_with_general_padding.geometry import spatial
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Attribute, Contract, Operand
-from sonnx.vocabulary.rule import Broken, Rule, Shown
+from sonnx.vocabulary.rule import Broken, Rule
 
 _LHS, _RHS, _OUTPUT = (
     completed(operand, SUMMED, "")
@@ -49,10 +49,7 @@ def _features(call: Call) -> Broken | None:
         return None
     if lhs[1] == rhs[1]:
         return None
-    values = (
-        Shown("lhs", str(call.inputs["lhs"]), count(lhs[1] or 0, "feature")),
-        Shown("rhs", str(call.inputs["rhs"]), count(rhs[1] or 0, "input feature")),
-    )
+    values = noted(call, lhs=count(lhs[1] or 0, "feature"), rhs=count(rhs[1] or 0, "input feature"))
     return Broken(values, "give both the same number of input features (dimension 1)")
 
 
