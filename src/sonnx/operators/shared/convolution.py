@@ -23,11 +23,11 @@ class Axis:
     `base_dilation` is the distance of the input's elements once zeros have been put between them.
     """
 
-    kernel: int
-    stride: int
-    dilation: int
-    begin: int
-    end: int
+    kernel: int = 1
+    stride: int = 1
+    dilation: int = 1
+    begin: int = 0
+    end: int = 0
     base_dilation: int = 1
 
     @property

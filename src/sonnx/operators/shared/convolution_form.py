@@ -74,13 +74,7 @@ def convolution_form(
                 yield replace(trial, inputs=inputs, attributes=lists)
 
     form = Form(
-        labels,
-        whole=whole,
-        places=places,
-        near=near,
-        others=others,
-        simplest=simplest,
-        plainest=plainest,
+        labels, whole=whole, places=places, near=near, others=others, simplest=simplest, plainest=plainest
     )
     return form
 

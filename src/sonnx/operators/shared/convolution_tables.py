@@ -16,13 +16,7 @@ import numpy as np
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.operators.shared.convolution_trials import element, long_sums, ordered_terms, sums, with_special
-from sonnx.vocabulary.special_values import (
-    Shape,
-    random_numbers,
-    special_vector,
-    tiny_numbers,
-    whole_numbers,
-)
+from sonnx.vocabulary.special_values import Shape, random_numbers, special_vector, tiny_numbers, whole_numbers
 from sonnx.vocabulary.trial import Trial
 
 Shows = tuple[str, ...]

@@ -49,15 +49,6 @@ def resolve(auto_pad: str, image: Sizes, axes: Sequence[Axis]) -> tuple[int, ...
     return pads_of(ends[auto_pad])
 
 
-def other_rank(call: Call) -> int | None:
-    """The rank of X, or where that is open the rank of W, if it is not that of images; else None.
-
-    Then one rule on the rank says all there is to say: nothing is known of how long attributes must be.
-    """
-    found = next((shape for name in ("X", "W") if (shape := extents(call, name)) is not None), None)
-    return None if found is None or len(found) == RANK else len(found)
-
-
 def channels(call: Call) -> int | None:
     """The channels of X."""
     X = extents(call, "X", RANK)

@@ -4,16 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sonnx.model.dtype import IEEE, DType
-from sonnx.operators.onnx.conv.geometry import (
-    AUTO_PADS,
-    CONVOLUTION,
-    RANK,
-    SPATIAL,
-    channels,
-    group,
-    other_rank,
-    resolve,
-)
+from sonnx.operators.onnx.conv.geometry import AUTO_PADS, CONVOLUTION, RANK, SPATIAL, channels, group, resolve
 from sonnx.operators.rules import made, made_lists
 from sonnx.operators.rules.contracts import completed
 from sonnx.operators.rules.declarations import declared_shape
@@ -102,11 +93,15 @@ def _made_shapes(call: Call) -> Sequence[tuple[int, ...]]:
 
 
 def _axes(call: Call, length: int) -> Sequence[Shown] | None:
-    """Why a list has so many values: two or four for two spatial axes."""
-    if other_rank(call) is not None:
+    """Why a list has so many values: two or four for two spatial axes.
+
+    Where X, or W if the rank of X is open, has another rank, a rule on that says all there is to say.
+    """
+    shapes = (extents(call, name) for name in ("X", "W"))
+    known = next((shape for shape in shapes if shape is not None), None)
+    if known is not None and len(known) != RANK:
         return None
-    note = f"{SPATIAL} spatial axes, so {length} values"
-    return [Shown(name, str(kind), note) for name, kind in call.inputs.items() if name == "X"]
+    return noted(call, X=f"{SPATIAL} spatial axes, so {length} values") if "X" in call.inputs else ()
 
 
 def _explicit_padding(call: Call) -> Broken | None:

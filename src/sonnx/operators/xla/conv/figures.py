@@ -10,7 +10,7 @@ _KEY = key((ORANGE, "window"), (BLUE, "element of lhs"), (ZERO, "inserted zero")
 
 
 def _same(size: int, kernel: int, stride: int) -> Block:
-    return sliding(range(1, size + 1), _WEIGHTS[:kernel], Axis(kernel, stride, 1, 0, 0).same(size))
+    return sliding(range(1, size + 1), _WEIGHTS[:kernel], Axis(kernel, stride).same(size))
 
 
 def _counted(size: int, zeros: int) -> Block:
@@ -40,7 +40,7 @@ FIGURES = (
         "and 43.",
         above(
             *(
-                beside(_same(size, 3, 2), _counted(size, Axis(3, 2, 1, 0, 0).same_total(size)), gap=14)
+                beside(_same(size, 3, 2), _counted(size, Axis(3, 2).same_total(size)), gap=14)
                 for size in (5, 4)
             ),
             _KEY,
