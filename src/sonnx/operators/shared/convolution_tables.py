@@ -54,7 +54,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Geometry:
-    """Shapes, what is not as usual, and what is shown; `without` the last operand, if there is that value."""
+    """Shapes, the values that are not as usual, and what is shown; where it is `unbiased`, without a bias."""
 
     of: Asked
     name: str

@@ -279,13 +279,10 @@ _LISTS = made_lists.listed(
         ("kernel_shape.D1", "[lines, columns]", (3, 3, 3), "D-CONV-3", "The kernel has lines and columns."),
     ),
 )
-_STEPS, _TAPS = (
-    "The values of `strides` must be integers from 1 up: the step down lines, then along columns.",
-    "`pads` needs two values per spatial axis of X.",
-)
+_TWO_STEPS = "The values of `strides` must be integers from 1 up: the step down lines, then along columns."
 _ATTRIBUTE_RULES = (
     _LISTS["strides"][0],
-    replace(_LISTS["strides"][1], statement=_STEPS),
+    replace(_LISTS["strides"][1], statement=_TWO_STEPS),
     _CONV.own(
         "auto_pad.C1",
         "`auto_pad` must be NOTSET.",
@@ -295,7 +292,7 @@ _ATTRIBUTE_RULES = (
         restricts_onnx=True,
     ),
     _LISTS["pads"][0],
-    replace(_LISTS["pads"][1], statement=_TAPS),
+    replace(_LISTS["pads"][1], statement="`pads` needs two values per spatial axis of X."),
     *_LISTS["dilations"],
     _CONV.own(
         "group.C1",
