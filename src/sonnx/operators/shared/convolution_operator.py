@@ -8,6 +8,7 @@ from sonnx.mlir.operations import Tensor, broadcast_in_dim, convert, elementwise
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.enclosure import Enclosure
+from sonnx.operators.rules.lists import integers
 from sonnx.operators.rules.operands import Extents, extents, sizes, static
 from sonnx.operators.shared.convolution import Axis, output_sizes
 from sonnx.operators.shared.convolution_accuracy import convolution_bound, convolution_enclosure
@@ -20,6 +21,8 @@ from sonnx.vocabulary.trial import Clause
 Sizes = tuple[int, ...]
 Ends = Sequence[tuple[int, int]]
 Told = Mapping[str, Any]
+# A list of integers as a tuple, None where it is none that an attribute can hold.
+Read = Callable[[Any], Sizes | None]
 # Before the spatial axes come batch and channels.
 LEADING = 2
 # How a step of the sum rounds: no attribute of a file, and what a call may leave to its default.
@@ -46,16 +49,16 @@ def slide(
 class Convolution:
     """The names of its operands, and how the kernel slides.
 
-    `along` answers for the spatial sizes of image and kernel and any attributes, None where a rule on them is
-    broken. `rank` is that of both, where there is but one. Where `empty`, there may be no position.
-    `met` gives the attributes of a trial with one position that meets so many zeros at both ends of each
-    axis, None where they cannot say so; `rulings` decide its elements.
+    `along` answers for the spatial sizes of image and kernel and any attributes, whose lists it reads as it
+    is told, None where a rule on them is broken. `rank` is that of both, where there is but one. Where
+    `empty`, there may be no position. `met` gives the attributes of a trial with one position that meets so
+    many zeros at both ends of each axis, None where they cannot say so; `rulings` decide its elements.
     """
 
     image: str
     kernel: str
     output: str
-    along: Callable[[Sizes, Sizes, Told], tuple[Axis, ...] | None]
+    along: Callable[[Sizes, Sizes, Told, Read], tuple[Axis, ...] | None]
     met: Callable[[Told, Ends], Told | None]
     rulings: Rulings
     bias: str = ""
@@ -73,10 +76,10 @@ class Convolution:
         """How the kernel slides along each spatial axis; None where a rule is broken that it depends on."""
         if "axes" not in call.memo:
             base, kernel = self.base(call), sizes(call, self.kernel)
-            known = base is not None and kernel is not None and len(kernel) == len(base) + LEADING
-            call.memo["axes"] = (
-                self.along(base or (), (kernel or ())[LEADING:], call.attributes) if known else None
-            )
+            found = None
+            if base is not None and kernel is not None and len(kernel) == len(base) + LEADING:
+                found = self.along(base, kernel[LEADING:], call.attributes, integers)
+            call.memo["axes"] = found
         axes: tuple[Axis, ...] | None = call.memo["axes"]
         return axes
 
@@ -113,7 +116,8 @@ class Convolution:
     def axes(self, inputs: Mapping[str, Any], told: Told) -> tuple[Axis, ...]:
         """How the kernel slides along each spatial axis."""
         image, kernel = (inputs[name].shape[LEADING:] for name in (self.image, self.kernel))
-        return self.along(image, kernel, told) or ()
+        # Whoever exports or bounds a call may ask beyond what attributes of a file hold.
+        return self.along(image, kernel, told, lambda value: tuple(map(int, value))) or ()
 
     def error_bound(self, inputs: Mapping[str, Array], told: Told, order: str) -> Mapping[str, Array]:
         """Bound |IEEE result - exact|; +inf where it may be no finite number, or an integer may wrap."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sonnx.operators.rules.lists import integers, is_integer
 from sonnx.operators.rules.operands import extents
 from sonnx.operators.shared.convolution import Axis
-from sonnx.operators.shared.convolution_operator import LEADING, Convolution, Ends, Sizes, Told, slide
+from sonnx.operators.shared.convolution_operator import LEADING, Convolution, Ends, Read, Sizes, Told, slide
 from sonnx.operators.shared.convolution_trials import Rulings
 from sonnx.vocabulary.call import Call
 
@@ -15,9 +15,9 @@ AUTO_PADS = SAME_UPPER, SAME_LOWER, VALID = "SAME_UPPER", "SAME_LOWER", "VALID"
 _RULINGS = Rulings(zeros="D-CONV-5", padding="D-CONV-5", places="D-CONV-1", order="D-CONV-6", bias="D-CONV-4")
 
 
-def along(_image: Sizes, kernel: Sizes, told: Told) -> tuple[Axis, ...] | None:
+def along(_image: Sizes, kernel: Sizes, told: Told, read: Read = integers) -> tuple[Axis, ...] | None:
     """How the kernel slides along lines and columns; None where a rule on the attributes is broken."""
-    strides, dilations, pads = (integers(told.get(name)) for name in ("strides", "dilations", "pads"))
+    strides, dilations, pads = (read(told.get(name)) for name in ("strides", "dilations", "pads"))
     if pads is None or len(pads) != 2 * SPATIAL or min(pads) < 0:
         return None
     return slide(kernel, strides, dilations, tuple(zip(pads[:SPATIAL], pads[SPATIAL:], strict=True)))

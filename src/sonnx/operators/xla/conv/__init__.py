@@ -9,7 +9,7 @@ from sonnx.operators.xla.conv_with_general_padding.witness import in_jax
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.trying import Trying
 
-FORM = convolution_form(BY_WORD, {"window_strides": 1}, {"padding": VALID})
+FORM = convolution_form(BY_WORD, {"window_strides": 1, "padding": 0}, {"padding": VALID})
 TRYING = Trying(trials, BY_WORD.clauses, drawn, FORM, BY_WORD.enclosure, "D-XLA-5", in_jax)
 OPERATOR = Operator(
     CONTRACT, DEFINITION, error_bound=BY_WORD.error_bound, stablehlo=BY_WORD.lower, trying=TRYING

@@ -3,7 +3,7 @@
 from sonnx.operators.rules.lists import integers
 from sonnx.operators.rules.operands import extents
 from sonnx.operators.shared.convolution import Axis
-from sonnx.operators.shared.convolution_operator import LEADING, Convolution, Ends, Sizes, Told, slide
+from sonnx.operators.shared.convolution_operator import LEADING, Convolution, Ends, Read, Sizes, Told, slide
 from sonnx.operators.shared.convolution_trials import Rulings
 from sonnx.vocabulary.call import Call
 
@@ -17,24 +17,24 @@ def spatial(call: Call) -> int | None:
     return None if lhs is None or len(lhs) < LEADING else len(lhs) - LEADING
 
 
-def pairs(value: object) -> tuple[tuple[int, int], ...] | None:
+def pairs(value: object, read: Read = integers) -> tuple[tuple[int, int], ...] | None:
     """A list of pairs (low, high) of integers; None for anything else."""
     if not isinstance(value, (list, tuple)):
         return None
-    found = [pair for item in value if (pair := integers(item)) is not None and len(pair) == _ENDS]
+    found = [pair for item in value if (pair := read(item)) is not None and len(pair) == _ENDS]
     return tuple((pair[0], pair[1]) for pair in found) if len(found) == len(value) else None
 
 
-def _along(_base: Sizes, window: Sizes, told: Told) -> tuple[Axis, ...] | None:
+def _along(_base: Sizes, window: Sizes, told: Told, read: Read) -> tuple[Axis, ...] | None:
     names = ("window_strides", "rhs_dilation", "lhs_dilation")
-    strides, taps, spread = (integers(told.get(name)) for name in names)
-    return None if spread is None else slide(window, strides, taps, pairs(told.get("padding")), spread)
+    strides, taps, spread = (read(told.get(name)) for name in names)
+    return None if spread is None else slide(window, strides, taps, pairs(told.get("padding"), read), spread)
 
 
-def _along_by_word(base: Sizes, window: Sizes, told: Told) -> tuple[Axis, ...] | None:
+def _along_by_word(base: Sizes, window: Sizes, told: Told, read: Read) -> tuple[Axis, ...] | None:
     """With the padding that SAME or VALID stands for, and no dilation (D-XLA-4)."""
     word = told.get("padding")
-    plain = slide(window, integers(told.get("window_strides")), (1,) * len(base), ((0, 0),) * len(base))
+    plain = slide(window, read(told.get("window_strides")), (1,) * len(base), ((0, 0),) * len(base))
     if plain is None or not isinstance(word, str) or word not in (SAME, VALID):
         return None
     return plain if word == VALID else tuple(map(Axis.same, plain, base))
