@@ -17,7 +17,7 @@ from sonnx.conformance.runtimes.worker import answer_to
 from sonnx.conformance.subjects import SUBJECTS, subject_named
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, held_type
-from sonnx.operators.onnx.conv.geometry import sliding
+from sonnx.operators.onnx.conv.geometry import CONVOLUTION
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.trial import Trial
 
@@ -75,7 +75,7 @@ def loses_minus_zero(_: Question, output: Array) -> Array:
 def skips_padding(asked: Question, output: Array) -> Array:
     """A convolution that leaves out what lies on the padding, so that a zero never meets an infinity."""
     X, W = asked.operands["X"], asked.operands["W"]
-    axes, group = sliding(W, asked.attributes), int(asked.attributes["group"])
+    axes, group = CONVOLUTION.axes(asked.operands, asked.attributes), int(asked.attributes["group"])
     found = np.zeros_like(output)
     inside = W.shape[1]
     with np.errstate(all="ignore"):

@@ -13,7 +13,7 @@ from tests.operators.seven_loops import STEPS, fused
 from tests.operators.support import EVERY_TYPE, FLOATS, Array, array_of, plain, special_values
 
 import sonnx
-from sonnx.operators.onnx.conv.geometry import sliding
+from sonnx.operators.onnx.conv.geometry import CONVOLUTION
 from sonnx.operators.shared import convolution_accuracy as analysis
 
 pytestmark = pytest.mark.measured
@@ -386,7 +386,8 @@ def test_the_bound_is_the_page_s_formula_rounded_up(name: str, mode: Mode) -> No
 
 
 def as_sum(X: Array, W: Array, B: Array, attributes: dict[str, Any]) -> analysis.Sum:
-    return analysis.Sum(X, W, B, sliding(W, attributes), 1, sonnx.DType.DOUBLE, "separate")
+    axes = CONVOLUTION.axes({"X": X, "W": W}, attributes)
+    return analysis.Sum(X, W, B, axes, 1, sonnx.DType.DOUBLE, "separate")
 
 
 def test_the_sum_of_magnitudes_is_never_rounded_below_the_exact_one() -> None:

@@ -104,6 +104,24 @@ def test_what_stands_first_holds_for_every_case_that_does_not_say_otherwise() ->
     assert (list(own.inputs), list(own.outputs)) == (["X"], ["Y"])
 
 
+@pytest.mark.parametrize(("shape", "entries"), [("2", 0), ("1,2", 0), ("1,1,2", 1), ("1,1,1,1,2", 3)])
+def test_an_attribute_may_have_an_entry_for_each_spatial_axis(shape: str, entries: int) -> None:
+    first = 'with = { mode = "a" }\neach = { pads = [0, 1], strides = 2 }\n'
+    (case,) = read_cases(first + CASE.replace("[2]", f"[{shape}]"))
+    assert list(case.attributes.items()) == [
+        ("mode", "a"),
+        ("pads", [[0, 1]] * entries),
+        ("strides", [2] * entries),
+    ]
+    (own,) = read_cases(first + CASE.replace('2" }', '2", strides = [3] }'))
+    assert own.attributes["strides"] == [3]
+
+
+def test_a_case_without_tensors_has_no_axes() -> None:
+    (case,) = read_cases("each = { strides = 2 }\n" + CASE.replace('"float[2] 1 2"', "3"))
+    assert case.attributes == {"strides": [], "X": 3}
+
+
 def test_one_table_may_stand_for_several_types() -> None:
     table = CASE.replace("float", "T").replace("source", 'types = ["float", "int8"]\nsource')
     assert [

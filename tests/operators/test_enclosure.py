@@ -14,11 +14,10 @@ from tests.loops import for_each
 from tests.operators.seven_loops import fused as fused_step
 
 from sonnx.numeric.enclosure import Enclosure
-from sonnx.operators.onnx.conv.accuracy import enclosure as conv_enclosure
+from sonnx.operators.onnx.conv.geometry import CONVOLUTION
 from sonnx.operators.shared.convolution import Axis
 from sonnx.operators.shared.convolution_accuracy import convolution_enclosure
-from sonnx.operators.xla.conv.accuracy import enclosure as xla_enclosure
-from sonnx.operators.xla.conv_with_general_padding.accuracy import enclosure as general_enclosure
+from sonnx.operators.xla.conv_with_general_padding.geometry import BY_WORD, GENERAL
 
 pytestmark = pytest.mark.measured
 
@@ -271,9 +270,9 @@ def test_the_convolutions_of_onnx_and_xla_are_enclosed_alike() -> None:
         "rhs_dilation": (1, 1),
     }
     found = [
-        conv_enclosure({"X": X, "W": W}, onnx)["Y"],
-        general_enclosure({"lhs": X, "rhs": W}, xla)["output"],
-        xla_enclosure({"lhs": X, "rhs": W}, {"window_strides": (2, 1), "padding": "SAME"})["output"],
+        CONVOLUTION.enclosure({"X": X, "W": W}, onnx)["Y"],
+        GENERAL.enclosure({"lhs": X, "rhs": W}, xla)["output"],
+        BY_WORD.enclosure({"lhs": X, "rhs": W}, {"window_strides": (2, 1), "padding": "SAME"})["output"],
     ]
     for other in found:
         assert (other.exact == found[0].exact).all()

@@ -28,8 +28,9 @@ from sonnx.operators import OPERATORS, operator
 from sonnx.operators.onnx.broadcast import OPERATOR as BROADCAST
 from sonnx.operators.onnx.clip import OPERATOR as CLIP
 from sonnx.operators.onnx.conv import OPERATOR as CONV
-from sonnx.operators.onnx.conv.auto_pad import resolve
+from sonnx.operators.onnx.conv.geometry import resolve
 from sonnx.operators.onnx.where import OPERATOR as WHERE
+from sonnx.operators.shared.convolution import Axis
 from sonnx.vocabulary.call import call
 
 pytestmark = pytest.mark.measured
@@ -328,9 +329,10 @@ def test_d_conv_8_auto_pad_stands_for_these_pads(
     sizes: Any, kernel: Any, strides: Any, dilations: Any, upper: tuple[int, int, int, int]
 ) -> None:
     """D-CONV-8: begins before ends; the odd element goes to the end for SAME_UPPER."""
-    assert resolve("SAME_UPPER", sizes, kernel, strides, dilations) == upper
-    assert resolve("SAME_LOWER", sizes, kernel, strides, dilations) == (*upper[2:], *upper[:2])
-    assert resolve("VALID", sizes, kernel, strides, dilations) == (0, 0, 0, 0)
+    axes = [Axis(*each, 0, 0) for each in zip(kernel, strides, dilations, strict=True)]
+    assert resolve("SAME_UPPER", sizes, axes) == upper
+    assert resolve("SAME_LOWER", sizes, axes) == (*upper[2:], *upper[:2])
+    assert resolve("VALID", sizes, axes) == (0, 0, 0, 0)
     X, W = np.ones((1, 1, *sizes), F32), np.ones((1, 1, *kernel), F32)
     result = sonnx.conv(X, W, **plain(kernel, strides=strides, dilations=dilations, pads=upper))
     assert result.shape[2:] == (-(-sizes[0] // strides[0]), -(-sizes[1] // strides[1]))
@@ -340,7 +342,7 @@ def test_d_conv_8_auto_pad_stands_for_these_pads(
 def test_d_conv_8_nothing_else_stands_for_pads(unknown: str) -> None:
     """D-CONV-8."""
     with pytest.raises(ValueError, match=f"auto_pad = '{unknown}' stands for no pads; there are SAME_UPPER"):
-        resolve(unknown, (5, 5), (3, 3), (1, 1), (1, 1))
+        resolve(unknown, (5, 5), [Axis(3, 1, 1, 0, 0)] * 2)
 
 
 def test_d_conv_9_an_element_is_the_sum_of_all_products() -> None:

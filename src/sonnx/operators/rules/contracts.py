@@ -51,8 +51,8 @@ def elementwise(
     own on sparse tensors, in place of the general one; `added` are types that only later ones of `versions`
     have, by the version that added them; `more` are further rules.
     """
-    operands = tuple(_completed(operand, types, "elements") for operand in inputs)
-    result = _completed(output, types, "")
+    operands = tuple(completed(operand, types, "elements") for operand in inputs)
+    result = completed(output, types, "")
     subject = made.Subject(name, good_call(name, operands, attributes, domain), ruling, domain)
     names_of = element_names(operands)
     shape_of = common_shape(names_of)
@@ -104,7 +104,7 @@ def moving(
     conforms, and `too_large` one whose output would be too large, where it can be larger than the input.
     Inputs marked as constant are lists of integers that decide the shape.
     """
-    operands = tuple(_completed(operand, types, "") for operand in inputs)
+    operands = tuple(completed(operand, types, "") for operand in inputs)
     result = replace(output, types=types, variable=_VARIABLE)
     subject = made.Subject(name, good, ruling, domain)
     first = _first_typed(subject, operands)
@@ -139,7 +139,7 @@ def moving(
     )
 
 
-def _completed(operand: Operand, types: tuple[DType, ...], form: Form) -> Operand:
+def completed(operand: Operand, types: tuple[DType, ...], form: Form) -> Operand:
     """An operand with what it leaves to the contract: the types that all share, and its form."""
     shared = operand if operand.types else replace(operand, types=types, variable=_VARIABLE)
     return replace(shared, form=operand.form or form)

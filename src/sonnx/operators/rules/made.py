@@ -7,6 +7,7 @@ identifiers of rules are permanent, so those that were there before keep theirs 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import TensorType
@@ -14,7 +15,7 @@ from sonnx.operators.rules import element_types, limits, shapes, storage, values
 from sonnx.operators.rules.declarations import ShapeOf, declared_as, declared_shape, declared_type
 from sonnx.operators.rules.examples import of_type, other_type, refused_type, with_inputs
 from sonnx.operators.rules.operands import static
-from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Attribute, Operand, identifier_of, operand_names
 from sonnx.vocabulary.rule import Predicate, Rule
 
@@ -28,6 +29,17 @@ class Subject:
     ruling: str
     domain: str = ""
 
+    def but(self, **changed: Any) -> Call:
+        """The call but for some attributes, or operands, whose types are written as text."""
+        types = {name: text for name, text in changed.items() if name in self.good.inputs}
+        told = {name: value for name, value in changed.items() if name not in types}
+        inputs = {**self.good.inputs, **call(self.good.operator, types).inputs}
+        return replace(self.good, inputs=inputs, attributes={**self.good.attributes, **told})
+
+    def declared(self, **types: str) -> Call:
+        """The call in a model that declares its outputs."""
+        return replace(self.good, outputs=call(self.good.operator, types).inputs)
+
     def rule(
         self,
         made_from: str,
@@ -40,19 +52,30 @@ class Subject:
         restricts_onnx: bool = False,
         ruling: str = "D-ALL-3",
         passing: Call | None = None,
+        also: Sequence[str] = (),
+        covered: Callable[[Call], bool] | None = None,
     ) -> Rule:
-        """A rule at an operand or attribute, such as `relu.X.D1`; `place` is `X.D1`."""
+        """A rule at an operand or attribute, such as `relu.X.D1`; `place` is `X.D1`, and so are others."""
+        whose = identifier_of(self.domain, self.name)
         return Rule(
-            f"{identifier_of(self.domain, self.name)}.{place}",
+            f"{whose}.{place}",
             statement,
             reason,
             restricts_onnx,
             predicate,
             failing,
             passing or self.good,
+            also=tuple(f"{whose}.{other}" for other in also),
             ruling=ruling,
+            covered=covered,
             made_from=made_from,
         )
+
+    def own(
+        self, place: str, statement: str, reason: str, predicate: Predicate, failing: Call, **said: Any
+    ) -> Rule:
+        """A rule that follows from no data, by the operator's ruling where nothing else is said."""
+        return self.rule("", place, statement, reason, predicate, failing, **{"ruling": self.ruling, **said})
 
 
 def dense(subject: Subject) -> Rule:
@@ -110,15 +133,20 @@ def types_of_version(subject: Subject, names: Sequence[str], added: Mapping[int,
     )
 
 
-def same_type(subject: Subject, operand: Operand, label: str, reference: str) -> Rule:
+_NOT_CONVERTED = "No operand is converted: a conversion may round, and must be somebody's decision."
+
+
+def same_type(
+    subject: Subject, operand: Operand, label: str, reference: str, reason: str = _NOT_CONVERTED
+) -> Rule:
     """The operand has the type of another one."""
     held = subject.good.inputs[reference].dtype
     other = of_type(subject.good, operand.name, other_type(operand.types, held))
     return subject.rule(
         f"type of {operand.name}",
         f"{operand.name}.{label}",
-        f"`{operand.name}` must have the element type of `{reference}`.",
-        "No operand is converted: a conversion may round, and must be somebody's decision.",
+        f"`{operand.name}`{', if given,' * operand.optional} must have the element type of `{reference}`.",
+        reason,
         element_types.same_type(operand.name, reference),
         with_inputs(subject.good, **{operand.name: other}),
     )
@@ -132,7 +160,7 @@ def one_type(subject: Subject, operand: Operand, label: str) -> Rule:
         f"type of {operand.name}",
         f"{operand.name}.{label}",
         "All tensors must have one element type.",
-        "No operand is converted: a conversion may round, and must be somebody's decision.",
+        _NOT_CONVERTED,
         element_types.one_type(operand),
         with_inputs(subject.good, **{last: other}),
     )
@@ -289,7 +317,7 @@ def number(subject: Subject, attribute: Attribute, label: str) -> Rule:
         if is_float
         else "A file of ONNX keeps it so.",
         values.is_float(name) if is_float else values.integer(name),
-        replace(subject.good, attributes={**subject.good.attributes, name: inf if is_float else 0.5}),
+        subject.but(**{name: inf if is_float else 0.5}),
         ruling="D-ALL-12" if is_float else "D-ALL-3",
     )
 

@@ -104,6 +104,31 @@ def scalar_or_shape(name: str, whole: str) -> Predicate:
     return predicate
 
 
+def rank(name: str, axes: str, length: int) -> Predicate:
+    """The operand has so many axes; `axes` says what they are."""
+
+    def predicate(call: Call) -> Broken | None:
+        shape = extents(call, name)
+        if shape is None or len(shape) == length:
+            return None
+        shown = Shown(name, str(call.inputs[name]), f"rank {len(shape)}")
+        return Broken((shown,), f"give `{name}` rank {length}: {axes}")
+
+    return predicate
+
+
+def denoted(name: str, wanted: tuple[str, ...]) -> Predicate:
+    """The axes of the operand have these denotations, or none."""
+
+    def predicate(call: Call) -> Broken | None:
+        operand = known(call, name)
+        if operand is None or operand.denotation in (None, wanted):
+            return None
+        return Broken(show(call, name), f"denote the axes {', '.join(wanted)}, or none of them")
+
+    return predicate
+
+
 def vector(name: str) -> Predicate:
     """The operand is a list of integers: int64, of rank 1."""
 

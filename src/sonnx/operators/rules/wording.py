@@ -27,6 +27,11 @@ def show(call: Call, *names: str) -> tuple[Shown, ...]:
     return tuple(Shown(name, str(call.inputs[name])) for name in names if name in call.inputs)
 
 
+def noted(call: Call, **notes: str) -> tuple[Shown, ...]:
+    """Evidence: the types of operands that are present, and what is to be seen there."""
+    return tuple(Shown(name, str(call.inputs[name]), note) for name, note in notes.items())
+
+
 def unlike(values: Mapping[str, object]) -> tuple[str, ...]:
     """The first operand and the first that differs from it, which messages show: there may be thousands."""
     first = next(iter(values), "")

@@ -10,7 +10,8 @@ A table of `cases.toml` is a case, and the table's name is the name of the case:
 A tensor is its type and then its elements, line by line; a semicolon may stand between lines. Attributes
 are given beside the tensors, or `with = { ... }` where the line gets long. `types = ["float", "double"]` make
 the table one case for each of them, and `T` is that type in its tensors. What stands before the first table
-holds for every case that does not say otherwise, attribute by attribute.
+holds for every case that does not say otherwise, attribute by attribute; `each = { strides = 1 }` there gives
+attributes an entry for each spatial axis of the first tensor, those after batch and channels.
 """
 
 import json
@@ -33,6 +34,8 @@ from sonnx.numeric.bits import NanRule
 from sonnx.numeric.convert import PART
 from sonnx.numeric.literals import parse_literal
 
+# Axes before the spatial ones: batch and channels.
+_LEADING = 2
 _TRUTH = {"true": True, "false": False}
 # The type that stands for each of a case's `types`.
 _ANY = "T["
@@ -43,6 +46,7 @@ _KEYS: Mapping[str, type] = {
     "source": str,
     "given": dict,
     "with": dict,
+    "each": dict,
     "gives": dict,
     "rulings": list,
     "types": list,
@@ -129,20 +133,24 @@ def _cases(name: str, table: Any, common: Mapping[str, Any]) -> Iterator[Case]:
             raise ValueError(f"needs {key}, as every case")
     if whole.get("nan", "bits") not in ("bits", "any"):
         raise ValueError(f"nan = {whole['nan']!r}; it is bits or any")
-    whole["with"] = {**common.get("with", {}), **whole.get("with", {})}
+    whole["with"] = table.get("with", {})
     if "types" not in whole:
-        yield _case(name, whole, _ANY)
+        yield _case(name, whole, common.get("with", {}), _ANY)
     for dtype in whole.get("types", ()):
-        yield _case(f"{name}, {dtype}", whole, f"{dtype}[")
+        yield _case(f"{name}, {dtype}", whole, common.get("with", {}), f"{dtype}[")
 
 
-def _case(name: str, table: Mapping[str, Any], meant: str) -> Case:
+def _case(name: str, table: Mapping[str, Any], usual: Mapping[str, Any], meant: str) -> Case:
     given = table["given"]
+    inputs = _tensors({name: value for name, value in given.items() if _is_tensor(value)}, meant)
+    axes = max(len(next(iter(inputs.values())).type.shape or ()) - _LEADING, 0) if inputs else 0
     return Case(
         name=name,
         source=table["source"],
-        inputs=_tensors({name: value for name, value in given.items() if _is_tensor(value)}, meant),
+        inputs=inputs,
         attributes={
+            **usual,
+            **{name: [entry] * axes for name, entry in table.get("each", {}).items()},
             **table["with"],
             **{name: value for name, value in given.items() if not _is_tensor(value)},
         },

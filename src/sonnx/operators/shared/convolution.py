@@ -1,7 +1,7 @@
 """The convolution of any number of spatial axes: output sizes, base area, windows, and the sum itself."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -23,11 +23,11 @@ class Axis:
     `base_dilation` is the distance of the input's elements once zeros have been put between them.
     """
 
-    kernel: int
-    stride: int
-    dilation: int
-    begin: int
-    end: int
+    kernel: int = 1
+    stride: int = 1
+    dilation: int = 1
+    begin: int = 0
+    end: int = 0
     base_dilation: int = 1
 
     @property
@@ -48,6 +48,11 @@ class Axis:
         """The zeros that an input needs for ceil(size / stride) positions (D-CONV-8, D-XLA-4)."""
         positions = -(-size // self.stride)
         return max((positions - 1) * self.stride + self.extent - size, 0)
+
+    def same(self, size: int) -> "Axis":
+        """The axis with these zeros at both ends; an odd one goes to the end."""
+        total = self.same_total(size)
+        return replace(self, begin=total // 2, end=total - total // 2)
 
 
 def output_sizes(sizes: Sequence[int], axes: Sequence[Axis]) -> tuple[int, ...]:

@@ -33,6 +33,8 @@ from sonnx.vocabulary.trial import Clause
 Value = Fraction | int | str
 Term = tuple[Value, Value]
 
+# How many random trials there are of a type.
+RANDOM = 24
 # Of 256 codes of a drawn element, those from here on stand for no small whole number.
 _NOT_WHOLE = 64
 # No drawn image or kernel has more elements; sums over the reals take their time.
@@ -282,8 +284,17 @@ def _axis(integer: Callable[[int, int], int]) -> tuple[int, Axis]:
     return integer(least, least + 2), axis
 
 
-def drawn_slide(draw: Draw, count: int) -> tuple[Shape, Shape, list[Axis]]:
+def random_slide(random: Random, count: int) -> tuple[Shape, Shape, list[Axis]]:
     """The shapes of an input and a kernel, and how this slides along so many axes."""
+    found = [random_axis(random) for _ in range(count)]
+    batch, channels, outputs = (int(random.integers(1, most)) for most in (3, 5, 6))
+    axes = [axis for _, axis in found]
+    kernel = tuple(axis.kernel for axis in axes)
+    return (batch, channels, *(size for size, _ in found)), (outputs, channels, *kernel), axes
+
+
+def drawn_slide(draw: Draw, count: int) -> tuple[Shape, Shape, list[Axis]]:
+    """The same, drawn piece by piece."""
     found = [_axis(draw.integer) for _ in range(count)]
     sizes, axes = tuple(size for size, _ in found), [axis for _, axis in found]
     kernel = tuple(axis.kernel for axis in axes)

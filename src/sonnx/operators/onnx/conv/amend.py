@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sonnx.operators.onnx.conv.auto_pad import AUTO_PADS, resolve
-from sonnx.operators.onnx.conv.geometry import RANK, SPATIAL, image_sizes, positive
+from sonnx.operators.onnx.conv.geometry import AUTO_PADS, CONVOLUTION, RANK, SPATIAL, along, resolve
 from sonnx.operators.rules.lists import integers
 from sonnx.operators.rules.operands import sizes
 from sonnx.vocabulary.call import ABSENT, Call
@@ -32,18 +31,17 @@ def default_kernel_shape(call: Call) -> tuple[int, ...] | None:
 def amend(call: Call) -> Sequence[Amendment]:
     """The pads that `auto_pad` stands for, unless pads are written too: then nobody knows which is meant."""
     given = {name: value for name, value in call.attributes.items() if value is not ABSENT}
-    mode, image, W = given.get("auto_pad"), image_sizes(call), sizes(call, "W", RANK)
-    strides, dilations = (integers(given.get(name, (1,) * SPATIAL)) for name in ("strides", "dilations"))
+    mode, image, W = given.get("auto_pad"), CONVOLUTION.base(call), sizes(call, "W", RANK)
     if not isinstance(mode, str) or mode not in AUTO_PADS or "pads" in given or image is None or W is None:
         return ()
-    if strides is None or dilations is None or not (positive(strides) and positive(dilations)):
-        return ()
-    if not positive(W[2:]):
+    ones, none = (1,) * SPATIAL, (0,) * (2 * SPATIAL)
+    axes = along(image, W[2:], {"strides": ones, "dilations": ones, **given, "pads": none})
+    if axes is None:
         return ()
     why = (
         f"what auto_pad = {mode} stands for on an input of {image[0]} lines and {image[1]} columns (D-CONV-8)"
     )
-    pads = resolve(mode, image, W[2:], strides, dilations)
+    pads = resolve(mode, image, axes)
     if integers(pads) is None:  # more than an attribute can hold
         return ()
     return (

@@ -1,46 +1,25 @@
 """Conv: signature, types, rules and shape rule."""
 
-from collections.abc import Mapping
-
-from sonnx.model.tensor_type import TensorType
 from sonnx.operators.onnx.conv.amend import default_kernel_shape, default_pads, on_images
-from sonnx.operators.onnx.conv.attribute_rules import ATTRIBUTE_RULES
-from sonnx.operators.onnx.conv.geometry import SPATIAL, output_shape
-from sonnx.operators.onnx.conv.rules import OPERAND_RULES, TYPES
-from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Attribute, Contract, Operand
+from sonnx.operators.onnx.conv.geometry import CONVOLUTION, SPATIAL
+from sonnx.operators.onnx.conv.rules import RULES, B, W, X, Y
+from sonnx.operators.shared.convolution_operator import ACCUMULATE
+from sonnx.vocabulary.operator import Attribute, Contract
 
-
-def output_types(call: Call) -> Mapping[str, TensorType]:
-    """The type of X and the number of kernel positions on each spatial axis (D-CONV-1)."""
-    X, shape = call.inputs["X"], output_shape(call)
-    # A batch size that is open keeps its name.
-    batch = X.shape[:1] if X.shape else ()
-    return {"Y": TensorType(X.dtype, None if shape is None else (*batch, *shape[1:]))}
-
+_ONES = on_images((1,) * SPATIAL)
 
 CONTRACT = Contract(
     name="Conv",
     versions=(11, 22),
     summary="Slides a kernel over an image and sums the products, starting from a bias.",
-    inputs=(
-        Operand("X", "X", "the image: batch, channels, lines, columns", TYPES),
-        Operand("W", "W", "the kernel: output channels, channels per group, lines, columns", TYPES),
-        Operand(
-            "B",
-            "B",
-            "the bias: one value per output channel; absent, it is zero",
-            TYPES,
-            optional=True,
-        ),
-    ),
-    outputs=(Operand("Y", "Y", "the result: batch, output channels, lines, columns", TYPES),),
+    inputs=(X, W, B),
+    outputs=(Y,),
     attributes=(
         Attribute(
             "strides",
             "two integers",
             "steps of the kernel down lines and along columns",
-            default_in_onnx=on_images((1,) * SPATIAL),
+            default_in_onnx=_ONES,
         ),
         Attribute(
             "pads",
@@ -48,17 +27,9 @@ CONTRACT = Contract(
             "zeros before lines, before columns, after lines, after columns",
             default_in_onnx=default_pads,
         ),
+        Attribute("dilations", "two integers", "distances between taps of the kernel", default_in_onnx=_ONES),
         Attribute(
-            "dilations",
-            "two integers",
-            "distances between taps of the kernel",
-            default_in_onnx=on_images((1,) * SPATIAL),
-        ),
-        Attribute(
-            "group",
-            "integer",
-            "1: standard; the number of channels: depthwise",
-            default_in_onnx=on_images(1),
+            "group", "integer", "1: standard; the number of channels: depthwise", default_in_onnx=on_images(1)
         ),
         Attribute(
             "kernel_shape",
@@ -74,16 +45,10 @@ CONTRACT = Contract(
             default="NOTSET",
             default_in_onnx=on_images("NOTSET"),
         ),
-        Attribute(
-            "accumulate",
-            "text",
-            "separate: two roundings per term; fused: one",
-            mode=True,
-            default="separate",
-        ),
+        ACCUMULATE,
     ),
-    rules=OPERAND_RULES + ATTRIBUTE_RULES,
-    output_types=output_types,
+    rules=RULES,
+    output_types=CONVOLUTION.output_types,
     uses_arithmetic=True,
     ruling="D-CONV",
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sonnx.operators.onnx.conv.geometry import axes_of
+from sonnx.operators.onnx.conv.geometry import CONVOLUTION
 from sonnx.operators.shared.convolution import convolution
 from sonnx.terms.tensors import Given, Made
 from sonnx.terms.tracing import tensorwise
@@ -22,7 +22,8 @@ def conv(
 
     Zeros around X take part in it (D-CONV-5); the channels of X may be in groups (D-CONV-2).
     """
-    return convolution(X, W, B, axes_of(W.shape[2:], strides, dilations, pads), int(group))
+    told = {"strides": strides, "pads": pads, "dilations": dilations}
+    return convolution(X, W, B, CONVOLUTION.axes({"X": X, "W": W}, told), int(group))
 
 
 DEFINITION = tensorwise(conv)

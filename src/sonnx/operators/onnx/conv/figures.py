@@ -3,18 +3,7 @@
 from fractions import Fraction
 
 from sonnx.drawing.layout import Block, above, beside, cells, code, key, note, sheet, table, to, words
-from sonnx.drawing.svg import (
-    BLUE,
-    BLUE_INK,
-    GREEN,
-    ORANGE,
-    PURPLE_INK,
-    RED_INK,
-    ZERO,
-    Cell,
-    Look,
-    stack,
-)
+from sonnx.drawing.svg import BLUE, BLUE_INK, GREEN, ORANGE, PURPLE_INK, RED_INK, ZERO, Cell, Look, stack
 from sonnx.model.dtype import DType
 from sonnx.numeric.rounding import nearest
 from sonnx.operators.shared.convolution import Axis
@@ -23,12 +12,8 @@ from sonnx.operators.shared.convolution_figures import plane, steps, taps
 _DIGITS = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
 
 
-def _sliding(kernel: int = 1, stride: int = 1, dilation: int = 1, begin: int = 0, end: int = 0) -> Axis:
-    return Axis(kernel, stride, dilation, begin, end)
-
-
 def _spans(dilations: tuple[int, int]) -> Block:
-    lines, columns = (_sliding(3, dilation=each) for each in dilations)
+    lines, columns = (Axis(3, dilation=each) for each in dilations)
     reach = [
         f"{d}\u00b7(3 \u2212 1) + 1 = {axis.extent}"
         for d, axis in zip(dilations, (lines, columns), strict=True)
@@ -121,7 +106,7 @@ FIGURES = (
         "line above, pads[1] is 2 columns on the left, pads[2] is 2 lines below, pads[3] is 3 columns on "
         "the right. The padded input has 6 lines and 9 columns.",
         beside(
-            plane(_sliding(begin=1, end=2), _sliding(begin=2, end=3), (3, 4)),
+            plane(Axis(begin=1, end=2), Axis(begin=2, end=3), (3, 4)),
             above(
                 code("pads = [1, 2, 2, 3]"),
                 words("pads[0] = 1: lines above", ink=RED_INK),
@@ -144,7 +129,7 @@ FIGURES = (
         above(
             words("strides[0] = 2: down, along the lines", ink=RED_INK),
             words("strides[1] = 3: right, along the columns", ink=BLUE_INK),
-            steps(_sliding(2, 2), _sliding(2, 3), (5, 8)),
+            steps(Axis(2, 2), Axis(2, 3), (5, 8)),
             note("Y: \u230a(5 \u2212 2)/2\u230b + 1 = 2 lines, \u230a(8 \u2212 2)/3\u230b + 1 = 3 columns."),
             note(
                 "Kernel of 2 lines and 2 columns, no padding. Line 4 is not read: a third step would leave X."

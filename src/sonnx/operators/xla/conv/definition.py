@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from sonnx.operators.xla.conv_with_general_padding.definition import conv_with_general_padding
-from sonnx.operators.xla.conv_with_general_padding.geometry import general_attributes
+from sonnx.operators.shared.convolution import convolution
+from sonnx.operators.xla.conv_with_general_padding.geometry import BY_WORD
 from sonnx.terms.tensors import Given, Made
 from sonnx.terms.tracing import tensorwise
 
@@ -11,7 +11,7 @@ from sonnx.terms.tracing import tensorwise
 def conv(lhs: Given, rhs: Given, *, window_strides: Sequence[int], padding: str) -> Made:
     """The pairs of numbers that the word stands for, and no dilation."""
     written = {"window_strides": window_strides, "padding": padding}
-    return conv_with_general_padding(lhs, rhs, **general_attributes({"lhs": lhs, "rhs": rhs}, written))
+    return convolution(lhs, rhs, None, BY_WORD.axes({"lhs": lhs, "rhs": rhs}, written))
 
 
 DEFINITION = tensorwise(conv)

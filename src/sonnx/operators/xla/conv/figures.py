@@ -4,15 +4,13 @@ from sonnx.drawing.layout import Block, above, beside, key, note, sheet
 from sonnx.drawing.svg import BLUE, GREEN, ORANGE, ZERO
 from sonnx.operators.shared.convolution import Axis
 from sonnx.operators.shared.convolution_figures import sliding
-from sonnx.operators.xla.conv_with_general_padding.geometry import same_padding
 
 _WEIGHTS = (1, 10, 100, 1000)
 _KEY = key((ORANGE, "window"), (BLUE, "element of lhs"), (ZERO, "inserted zero"), (GREEN, "output"))
 
 
 def _same(size: int, kernel: int, stride: int) -> Block:
-    axis = Axis(kernel, stride, 1, *same_padding(size, kernel, stride))
-    return sliding(range(1, size + 1), _WEIGHTS[:kernel], axis)
+    return sliding(range(1, size + 1), _WEIGHTS[:kernel], Axis(kernel, stride).same(size))
 
 
 def _counted(size: int, zeros: int) -> Block:
@@ -42,7 +40,7 @@ FIGURES = (
         "and 43.",
         above(
             *(
-                beside(_same(size, 3, 2), _counted(size, sum(same_padding(size, 3, 2))), gap=14)
+                beside(_same(size, 3, 2), _counted(size, Axis(3, 2).same_total(size)), gap=14)
                 for size in (5, 4)
             ),
             _KEY,

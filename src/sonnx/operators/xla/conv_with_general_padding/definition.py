@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sonnx.operators.shared.convolution import convolution
-from sonnx.operators.xla.conv_with_general_padding.geometry import LEADING, along
+from sonnx.operators.xla.conv_with_general_padding.geometry import GENERAL
 from sonnx.terms.tensors import Given, Made
 from sonnx.terms.tracing import tensorwise
 
@@ -18,8 +18,9 @@ def conv_with_general_padding(
     rhs_dilation: Sequence[int],
 ) -> Made:
     """Any number of spatial dimensions: the base area is dilated, then padded, then the window slides."""
-    axes = along(rhs.shape[LEADING:], window_strides, padding, lhs_dilation, rhs_dilation)
-    return convolution(lhs, rhs, None, axes)
+    written = {"window_strides": window_strides, "padding": padding}
+    dilated = {"lhs_dilation": lhs_dilation, "rhs_dilation": rhs_dilation}
+    return convolution(lhs, rhs, None, GENERAL.axes({"lhs": lhs, "rhs": rhs}, {**written, **dilated}))
 
 
 DEFINITION = tensorwise(conv_with_general_padding)

@@ -1,28 +1,30 @@
 """The rules that both XLA convolutions have; each has its own identifiers and examples."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
-from sonnx.operators.rules.element_types import one_of, same_type
+from sonnx.operators.rules import made, made_lists
+from sonnx.operators.rules.contracts import completed
 from sonnx.operators.rules.limits import addressable
-from sonnx.operators.rules.lists import integers
 from sonnx.operators.rules.operands import extents
-from sonnx.operators.rules.wording import count, show, written
-from sonnx.operators.shared.xla_types import SUMMED, output_rules
-from sonnx.operators.xla.conv_with_general_padding.geometry import (
-    LEADING,
-    made_shapes,
-    output_shape,
-    positive,
-    spatial,
-)
+from sonnx.operators.rules.values import POSITIVE
+from sonnx.operators.rules.wording import count, noted, show
+from sonnx.operators.shared.convolution_operator import ACCUMULATE, LEADING, MODES, Convolution, Told
+from sonnx.operators.shared.xla_types import OUTPUT_WORDS, SUMMED
+from sonnx.operators.xla.conv_with_general_padding.geometry import spatial
 from sonnx.vocabulary.call import Call, call
-from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
+from sonnx.vocabulary.operator import Attribute, Contract, Operand
+from sonnx.vocabulary.rule import Broken, Rule
 
-GOOD = {"lhs": "f32[1,2,5,5]", "rhs": "f32[3,2,3,3]"}
-_PAIR = {"lhs": "pred[1,2,5,5]", "rhs": "pred[3,2,3,3]"}
-_LARGE = {"lhs": "f32[60000,1,1,1]", "rhs": "f32[60000,1,1,1]"}
+_LHS, _RHS, _OUTPUT = (
+    completed(operand, SUMMED, "")
+    for operand in (
+        Operand("lhs", "X", "the base area: batch, features, spatial dimensions"),
+        Operand("rhs", "W", "the window: output features, input features, spatial dimensions"),
+        Operand("output", "Y", "the result: batch, output features, positions"),
+    )
+)
+_STRIDES = Attribute("window_strides", "integers", "steps of the window, one for each spatial dimension")
 
 
 def _rank(call: Call) -> Broken | None:
@@ -47,10 +49,7 @@ def _features(call: Call) -> Broken | None:
         return None
     if lhs[1] == rhs[1]:
         return None
-    values = (
-        Shown("lhs", str(call.inputs["lhs"]), count(lhs[1] or 0, "feature")),
-        Shown("rhs", str(call.inputs["rhs"]), count(rhs[1] or 0, "input feature")),
-    )
+    values = noted(call, lhs=count(lhs[1] or 0, "feature"), rhs=count(rhs[1] or 0, "input feature"))
     return Broken(values, "give both the same number of input features (dimension 1)")
 
 
@@ -61,147 +60,102 @@ def _window(call: Call) -> Broken | None:
     return Broken(show(call, "rhs"), "give the window at least one element along every spatial dimension")
 
 
-def at_least_one(name: str) -> Predicate:
-    """The attribute has one integer from 1 up for each spatial dimension."""
+def contract(
+    of: Convolution,
+    name: str,
+    summary: str,
+    good: Told,
+    padded: tuple[Attribute, ...],
+    more: Callable[[made.Subject], tuple[Rule, ...]],
+) -> Contract:
+    """The contract of a convolution with such attributes for its padding, and `more` rules on them.
 
-    def predicate(call: Call) -> Broken | None:
-        number = spatial(call)
-        if number is None or positive(call, name) is not None:
-            return None
-        values = integers(call.attributes.get(name))
-        note = "" if values is None else count(len(values), "value")
-        shown = Shown(name, written(call.attributes.get(name)), note)
-        lhs = Shown("lhs", str(call.inputs["lhs"]), count(number, "spatial dimension"))
-        return Broken((shown, lhs), f"write {count(number, 'integer')} from 1 up")
-
-    return predicate
-
-
-def _mode_known(call: Call) -> Broken | None:
-    value = call.attributes.get("accumulate")
-    if isinstance(value, str) and value in ("separate", "fused"):
-        return None
-    return Broken((Shown("accumulate", written(value)),), 'write "separate" or "fused"')
-
-
-@dataclass(frozen=True)
-class _Convolution:
-    """One of the two: what its calls are named, what its rules begin with, and attributes that obey them."""
-
-    name: str
-    identifier: str
-    attributes: Mapping[str, Any]
-
-    def example(self, inputs: Mapping[str, str] = GOOD, **changed: Any) -> Call:
-        """A call with other operands or attributes."""
-        return call(self.name, inputs, {**self.attributes, **changed})
-
-    def rule(
-        self,
-        label: str,
-        statement: str,
-        reason: str,
-        predicate: Predicate,
-        failing: Call,
-        passing: Call | None = None,
-        ruling: str = "D-XLA-5",
-    ) -> Rule:
-        """A rule under this convolution's identifier."""
-        right = passing or self.example()
-        identifier = f"{self.identifier}.{label}"
-        return Rule(identifier, statement, reason, False, predicate, failing, right, ruling=ruling)
+    `good` are values of these attributes that break no rule.
+    """
+    told = {"window_strides": (1, 1), **good, "accumulate": "separate"}
+    example = call(f"xla.{name}", {"lhs": "f32[1,2,5,5]", "rhs": "f32[3,2,3,3]"}, told)
+    this = made.Subject(name, example, "D-XLA-5", "xla")
+    return Contract(
+        name=name,
+        domain="xla",
+        versions=(),
+        summary=summary,
+        inputs=(_LHS, _RHS),
+        outputs=(_OUTPUT,),
+        attributes=(_STRIDES, *padded, ACCUMULATE),
+        rules=(*_operand_rules(this), _stride_rule(this), *more(this), *_whole_rules(this, of)),
+        output_types=of.output_types,
+        uses_arithmetic=True,
+    )
 
 
-def rules(
-    name: str, identifier: str, attributes: Mapping[str, Any], more: tuple[Rule, ...]
-) -> tuple[Rule, ...]:
-    """The common rules of a convolution, and between them those on its padding."""
-    this = _Convolution(name, identifier, attributes)
-    declared = output_rules(identifier, output_shape, this.example(), "f32[1,3,9,9]", "f64[1,3,3,3]")
-    return (*_lhs_rules(this), *_rhs_rules(this), _stride_rule(this), *more, *_whole_rules(this), *declared)
-
-
-def _lhs_rules(this: _Convolution) -> tuple[Rule, ...]:
+def _operand_rules(this: made.Subject) -> tuple[Rule, ...]:
     return (
-        this.rule(
-            "lhs.D1",
-            "`lhs` must hold reals, integers or floats.",
-            "Neither pred nor complex numbers are convolved, and strings cannot be.",
-            one_of("lhs", SUMMED),
-            this.example(_PAIR),
-            this.example({"lhs": "s8[1,2,5,5]", "rhs": "s8[3,2,3,3]"}),
+        replace(
+            made.allowed_types(this, _LHS, "D1", (_LHS, _RHS)),
+            statement="`lhs` must hold reals, integers or floats.",
+            reason="Neither pred nor complex numbers are convolved, and strings cannot be.",
+            restricts_onnx=False,
+            failing=this.but(lhs="pred[1,2,5,5]", rhs="pred[3,2,3,3]"),
+            passing=this.but(lhs="s8[1,2,5,5]", rhs="s8[3,2,3,3]"),
         ),
-        this.rule(
+        this.own(
             "lhs.D2",
             "`lhs` must have rank 2 at least: batch, features, then the spatial dimensions.",
             "Without these two there is nothing to sum over and nothing to repeat.",
             _rank,
-            this.example({**GOOD, "lhs": "f32[5]"}),
+            this.but(lhs="f32[5]"),
         ),
-    )
-
-
-def _rhs_rules(this: _Convolution) -> tuple[Rule, ...]:
-    return (
-        this.rule(
-            "rhs.D1",
-            "`rhs` must have the element type of `lhs`.",
-            "A product of two types would need a conversion, and conversions may round.",
-            same_type("rhs", "lhs"),
-            this.example({**GOOD, "rhs": "f64[3,2,3,3]"}),
+        replace(
+            made.same_type(this, _RHS, "D1", "lhs"),
+            reason="A product of two types would need a conversion, and conversions may round.",
+            ruling=this.ruling,
         ),
-        this.rule(
+        this.own(
             "rhs.D2",
             "`rhs` must have the rank of `lhs`.",
             "The window has one size for each dimension of the base area.",
             _same_rank,
-            this.example({**GOOD, "rhs": "f32[3,2,3]"}),
+            this.but(rhs="f32[3,2,3]"),
         ),
-        this.rule(
+        this.own(
             "rhs.D3",
             "`rhs` must have as many input features (dimension 1) as `lhs` has features.",
             "Each feature of the base area meets its own slice of the window.",
             _features,
-            this.example({**GOOD, "rhs": "f32[3,4,3,3]"}),
+            this.but(rhs="f32[3,4,3,3]"),
         ),
-        this.rule(
+        this.own(
             "rhs.D4",
             "The window must have at least one element along every spatial dimension.",
             "A window without extent has no place.",
             _window,
-            this.example({**GOOD, "rhs": "f32[3,2,0,3]"}),
-            this.example({**GOOD, "rhs": "f32[3,2,1,3]"}),
+            this.but(rhs="f32[3,2,0,3]"),
+            passing=this.but(rhs="f32[3,2,1,3]"),
         ),
     )
 
 
-def _stride_rule(this: _Convolution) -> Rule:
-    return this.rule(
-        "window_strides.D1",
-        "`window_strides` needs one integer from 1 up for each spatial dimension.",
-        "A window that does not move forward would stay for ever.",
-        at_least_one("window_strides"),
-        this.example(window_strides=(1, 0)),
-        this.example(window_strides=(2, 3)),
-    )
+def _stride_rule(this: made.Subject) -> Rule:
+    reason = "A window that does not move forward would stay for ever."
+    place = "window_strides.D1"
+    return made_lists.one_per_axis(this, place, POSITIVE, spatial, reason, (1, 0), (2, 3))
 
 
-def _whole_rules(this: _Convolution) -> tuple[Rule, ...]:
+def _whole_rules(this: made.Subject, of: Convolution) -> tuple[Rule, ...]:
+    mode = made_lists.mode(this, "accumulate.D1", MODES, 'write "separate" or "fused"')
+    shape = made.output_shape(this, _OUTPUT, "D1", of.output_shape, "lhs")
+    kind = made.output_type(this, _OUTPUT, "D2", of.output_shape, "lhs")
     return (
+        replace(mode, passing=this.but(accumulate="fused")),
         this.rule(
-            "accumulate.D1",
-            "The accumulation mode must be `separate` or `fused`.",
-            "The two differ in their bits, and there is no third one.",
-            _mode_known,
-            this.example(accumulate="fast"),
-            this.example(accumulate="fused"),
-        ),
-        this.rule(
+            "size of output",
             "output.D3",
             "The result and the padded base area must have fewer than 2^31 elements (sizes 0 not counted).",
             "Indices of generated code are 32 bits wide.",
-            addressable(made_shapes, "lhs", "rhs"),
-            this.example(_LARGE),
-            ruling="D-ALL-3",
+            addressable(of.made_shapes, "lhs", "rhs"),
+            this.but(lhs="f32[60000,1,1,1]", rhs="f32[60000,1,1,1]"),
         ),
+        replace(shape, **OUTPUT_WORDS["shape of output"], failing=this.declared(output="f32[1,3,9,9]")),
+        replace(kind, **OUTPUT_WORDS["type of output"], failing=this.declared(output="f64[1,3,3,3]")),
     )
