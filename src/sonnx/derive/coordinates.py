@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from sonnx.derive.boxes import affine
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.views import strided
 from sonnx.terms.tensors import Made, index, index_of
 from sonnx.terms.term import Sort, Term, make
 from sonnx.terms.walking import parts
@@ -89,10 +89,10 @@ class Table:
     def view(self, table: Array, sizes: Sizes) -> Array:
         """The table's elements for all values of these indices, without a copy."""
         factors = [axis.factors for axis in self.axes.values()]
-        begin = _cut(table, [slice(-_least(each, sizes), None) for each in factors])
+        first = [-_least(each, sizes) for each in factors]
         axes = list(zip(factors, table.strides, strict=True))
         strides = [sum(each.get(name, 0) * stride for each, stride in axes) for name in sizes]
-        return as_strided(begin, tuple(sizes.values()), strides, writeable=False)
+        return strided(table, first, tuple(sizes.values()), strides)
 
 
 def table(term: Term, sizes: Sizes) -> Table | None:
