@@ -9,7 +9,7 @@ import pytest
 from sonnx import xla
 from sonnx.model.dtype import DType
 from sonnx.vocabulary.operator import Attribute, Contract, Operand
-from sonnx.vocabulary.signatures import Arguments, Calling, arguments, function_of, modes, signature
+from sonnx.vocabulary.signatures import Arguments, Calling, Taken, arguments, function_of, modes, signature
 
 pytestmark = pytest.mark.measured
 
@@ -94,9 +94,9 @@ def test_a_call_gives_operands_and_attributes_by_name() -> None:
 
 def test_several_operands_come_one_after_the_other_or_as_a_list() -> None:
     wanted = Arguments({"parts0": 7, "parts1": 8}, {"axis": 1, "step": 2})
-    starred = signature(SEVERAL, Calling(operand=Any, result=int, absent=ABSENT))
+    starred = Taken(signature(SEVERAL, Calling(operand=Any, result=int, absent=ABSENT)))
     assert arguments("join", SEVERAL, starred, (7, 8), {"axis": 1, "step": 2}) == wanted
-    listed = signature(SEVERAL, Calling(operand=Any, result=int, listed=True))
+    listed = Taken(signature(SEVERAL, Calling(operand=Any, result=int, listed=True)))
     assert arguments("join", SEVERAL, listed, ([7, 8], 1), {"step": 2}) == wanted
     for odd in (7, "ab"):
         with pytest.raises(TypeError, match=r"^join: give the parts as a list, then `axis` and `step`$"):

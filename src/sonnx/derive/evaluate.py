@@ -4,9 +4,8 @@ NumPy's operations round once in the type of elements, or not at all on fraction
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from math import copysign
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from sonnx.derive.evaluate_boxes import Elements, Part, parts_of, shapes_of
 from sonnx.derive.evaluate_folds import fold
 from sonnx.derive.literals import literal
-from sonnx.derive.tracing import element_type, held_in, traced
+from sonnx.derive.tracing import element_type, frozen, held_in, signs, traced
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, finish, held_type, numpy_dtype
@@ -32,7 +31,6 @@ from sonnx.terms.words import Named
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Body, Operator, operand_names
 
-
 _BITS_A_BYTE = 8
 
 
@@ -47,10 +45,10 @@ def evaluate(
     settled = operator.contract.settled
     ready = _prepared(
         operator,
-        tuple((name, held_type(array), array.shape) for name, array in arrays.items()),
-        tuple((name, _frozen(value)) for name, value in attributes.items()),
-        tuple((name, tuple(array.tolist())) for name, array in arrays.items() if name in settled),
-        _signs(attributes),
+        tuple([(name, held_type(array), array.shape) for name, array in arrays.items()]),
+        tuple([(name, frozen(value)) for name, value in attributes.items()]),
+        tuple([(name, tuple(arrays[name].tolist())) for name in settled if name in arrays]),
+        signs(attributes),
     )
     if ready.element is not None:
         walk = Walk(ready.kind, ready.types[0], arrays, accumulate=ready.accumulate)
@@ -74,16 +72,6 @@ def _by_parts(
         made = evaluate(part.operator, {operand: tensors[name] for operand, name in given}, part.attributes)
         tensors |= zip(part.outputs, made.values(), strict=True)
     return {operand.name: tensors[operand.name] for operand in operator.contract.outputs}
-
-
-def _frozen(value: Any) -> Any:
-    """Lists as tuples, which can be remembered."""
-    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple, np.ndarray)) else value
-
-
-def _signs(attributes: Mapping[str, Any]) -> tuple[float, ...]:
-    """What tells attributes apart that Python takes for equal: 0.0 and -0.0."""
-    return tuple(copysign(1, value) for value in attributes.values() if isinstance(value, float))
 
 
 @dataclass(frozen=True)
@@ -147,6 +135,9 @@ def _element_by_element(walk: "Walk", whole: Sequence[str], term: Term) -> Array
         walk.fill(result, term)
         return result
 
+    if _is_one_operation(term):  # that makes no temporaries, and its result is what is asked for
+        return walk.as_result(walk(term), arrays[whole[0]].shape)
+
     def block(*parts: Array) -> None:
         *given, out = parts
         walk.values.update(zip(whole, given, strict=True))
@@ -206,6 +197,27 @@ class Walk:
             found = self.memo[term] = _WORDS[term.word](self, term)
         return found
 
+    def _with(
+        self,
+        *,
+        made: DType | None = None,
+        values: dict[str, Array] | None = None,
+        indices: Mapping[str, Array] | None = None,
+        carried: Mapping[str, Array] | None = None,
+        asked: Array | None = None,
+    ) -> "Walk":
+        """The same walk where something stands for something else; so nothing is remembered."""
+        return Walk(
+            self.kind,
+            self.made if made is None else made,
+            self.arrays,
+            self.values if values is None else values,
+            self.indices if indices is None else indices,
+            self.carried if carried is None else carried,
+            self.asked if asked is None else asked,
+            self.accumulate,
+        )
+
     def fill(self, out: Array, term: Term) -> None:
         """Write the value of a term where it belongs; a choice between elements goes there at once."""
         if term.word == "select" and not asks_indices(term.arguments[0]):
@@ -215,20 +227,23 @@ class Walk:
 
     def everywhere(self, made: Made) -> Array:
         """The element at all indices of a result at once."""
-        grid = np.ogrid[tuple(slice(size) for size in made.shape)] if made.shape else ()
-        indices = {index.data: line for index, line in zip(made.indices, grid, strict=True)}
-        value = replace(self, indices=indices, memo={})(_executed(made.term, self.kind))
-        if self._is_new(value, made):
-            return value
-        out = np.empty(made.shape, numpy_dtype(self.made))
+        lines = zip(made.indices, _lines(made.shape), strict=True)
+        walk = self._with(indices={index.data: line for index, line in lines})
+        return self.as_result(walk(_executed(made.term, self.kind)), made.shape)
+
+    def as_result(self, value: Array, shape: tuple[int, ...]) -> Array:
+        """A value as it stands where it is the result already; an operand becomes a read-only view of it."""
+        dtype = numpy_dtype(self.made)
+        if value.shape == shape != () and value.dtype == dtype:
+            if any(np.may_share_memory(value, each) for each in self.arrays.values()):
+                found = value.view()
+                found.flags.writeable = False
+                return found
+            if value.flags.c_contiguous:
+                return value
+        out = np.empty(shape, dtype)
         out[...] = value
         return out
-
-    def _is_new(self, value: Array, made: Made) -> bool:
-        """Whether a value is the result as it stands, and nobody else's."""
-        like = value.shape == made.shape != () and value.dtype == numpy_dtype(self.made)
-        own = value.flags.c_contiguous and value.flags.writeable
-        return like and own and not any(np.may_share_memory(value, each) for each in self.arrays.values())
 
     # --- what stands for something else -----------------------------------------------------------------
 
@@ -252,7 +267,7 @@ class Walk:
     def _named(self, term: Term) -> Array:
         said: Named = term.data
         given = dict(zip(said.parameters, map(self, term.arguments), strict=True))
-        return replace(self, values=given, memo={})(_executed(said.body, self.kind))
+        return self._with(values=given)(_executed(said.body, self.kind))
 
     def _read(self, term: Term) -> Array:
         return self._at(term, self.arrays[term.data])
@@ -285,7 +300,7 @@ class Walk:
             return self._choose(term)
         held = self(condition)
         asked = np.ones((), bool) if self.asked is None else self.asked
-        inside, outside = (replace(self, asked=part & asked, memo={}) for part in (held, ~held))
+        inside, outside = (self._with(asked=part & asked) for part in (held, ~held))
         return np.where(held, inside(chosen), outside(otherwise))
 
     def _choose(self, term: Term, out: Array | None = None) -> Array:
@@ -400,12 +415,11 @@ class Walk:
 
     def over(self, made: Made, dtype: DType) -> Array:
         """All elements of a result that is made of the operands, in a type."""
-        return _tensor(replace(self, made=dtype, memo={}), made, parts_of(made, shapes_of(self.arrays)))
+        return _tensor(self._with(made=dtype), made, parts_of(made, shapes_of(self.arrays)))
 
     def within(self, indices: Mapping[str, Array], carried: Mapping[str, Array]) -> "Walk":
         """The same walk in a step of a fold: some more indices, and what it carries."""
-        more = {**self.indices, **indices}, {**self.carried, **carried}
-        return replace(self, indices=more[0], carried=more[1], memo={})
+        return self._with(indices={**self.indices, **indices}, carried={**self.carried, **carried})
 
 
 # The method of each word, found once: to look for it by its name takes as long as a small array does.
@@ -414,6 +428,24 @@ _WORDS = {
     for name, method in vars(Walk).items()
     if callable(method) and name.startswith("_") and not name.startswith("__")
 }
+
+
+@lru_cache(1024)
+def _is_one_operation(term: Term) -> bool:
+    """Whether a term takes elements as they are, and makes something of them at once."""
+    return term.word != "select" and all(each.word in ("value", "literal") for each in term.arguments)
+
+
+@lru_cache(1024)
+def _lines(shape: tuple[int, ...]) -> tuple[Array, ...]:
+    """The indices of a shape, one array for each axis, which are as large as their axis alone."""
+    rank = len(shape)
+    found = []
+    for axis, size in enumerate(shape):
+        line = np.arange(size).reshape((1,) * axis + (size,) + (1,) * (rank - axis - 1))
+        line.flags.writeable = False
+        found.append(line)
+    return tuple(found)
 
 
 def _placed(value: Array, out: Array | None) -> Array:

@@ -36,8 +36,8 @@ _ROUNDED = tuple(
 def require_ieee() -> None:
     """Raise NotIeeeError if subnormals are flushed or the rounding is not to nearest even.
 
-    Any library in the process can change that state: one built with `-ffast-math` does so on loading. Bytes are
-    compared, because comparisons of numbers hang on that state too.
+    Any library in the process can change that state: one built with `-ffast-math` does so on loading.
+    Bytes are compared, because comparisons of numbers hang on that state too.
     """
     for tiny, one in _SUBNORMAL:
         if (tiny * one).tobytes() != tiny.tobytes():

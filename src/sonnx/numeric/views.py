@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from operator import mul
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -17,5 +18,5 @@ def strided(array: Array, first: Sequence[int], sizes: Sequence[int], strides: S
         found.flags.writeable = False
         return found
     # Without the dots, an array of no axes would become its element.
-    rest = array[(*(slice(index, None) for index in first), ...)]
-    return as_strided(rest, sizes, strides, writeable=False)
+    place: tuple[Any, ...] = (*(slice(index, None) for index in first), ...)
+    return as_strided(array[place], sizes, strides, writeable=False)

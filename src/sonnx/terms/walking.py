@@ -65,6 +65,7 @@ def substituted(term: Term, values: Mapping[str, Term]) -> Term:
     return found
 
 
+@lru_cache(1024)
 def without_names(term: Term) -> Term:
     """The tree with the bodies of named words in their places."""
 
@@ -95,6 +96,7 @@ def without_statements(term: Term) -> Term:
     return found
 
 
+@lru_cache(1024)
 def without_nans(term: Term, *, named: bool = False) -> Term:
     """The tree for a type that has no NaN: what asks for one is decided, and so is what hangs on that alone.
 
