@@ -113,6 +113,30 @@ def test_arguments_that_do_not_fit_are_told_what_is_taken() -> None:
         xla.ComputationBuilder("b").collapse()
 
 
+def test_arguments_are_sorted_as_python_sorts_them() -> None:
+    """`inspect` is the witness: what it refuses is refused, and what it takes is taken in its order."""
+    calling = Calling(operand=Any, result=int, absent=ABSENT)
+    for contract, calls in (
+        (
+            CONTRACT,
+            [((1,), {}), ((1, 2), {"word": "a"}), ((), {"Y": 2, "X": 1}), ((1,), {"Y": 2, "axes": 3})],
+        ),
+        (CONTRACT, [((), {}), ((1, 2, 3), {}), ((1,), {"X": 2}), ((1,), {"other_one": 2})]),
+        (SEVERAL, [((7, 8), {"axis": 1}), ((), {"step": 2}), ((7,), {"parts": 8}), ((), {"steps": 2})]),
+    ):
+        taken = signature(contract, calling)
+        for args, keywords in calls:
+            found = Taken(taken).quickly(args, keywords)
+            try:
+                bound = taken.bind(*args, **keywords)
+            except TypeError:
+                assert found is None
+            else:
+                bound.apply_defaults()
+                assert found is not None
+                assert list(found.items()) == list(bound.arguments.items())
+
+
 def test_methods_have_self_and_the_name_of_their_class() -> None:
     method = vars(xla.ComputationBuilder)["clamp"]
     assert list(inspect.signature(method).parameters) == ["self", "operand", "min", "max"]

@@ -4,8 +4,8 @@ from sonnx.operators.onnx.conv.accuracy import enclosure, error_bound
 from sonnx.operators.onnx.conv.amend import amend
 from sonnx.operators.onnx.conv.contract import CONTRACT
 from sonnx.operators.onnx.conv.definition import DEFINITION
-from sonnx.operators.onnx.conv.kernels import kernels
 from sonnx.operators.onnx.conv.form import FORM
+from sonnx.operators.onnx.conv.kernels import kernels
 from sonnx.operators.onnx.conv.stablehlo import lower
 from sonnx.operators.onnx.conv.trials import clauses, drawn, trials
 from sonnx.operators.onnx.conv.witness import in_jax

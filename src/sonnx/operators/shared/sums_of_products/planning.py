@@ -28,8 +28,8 @@ _BYTES = {DType.FLOAT: 4, DType.DOUBLE: 8}
 class Sums:
     """What is summed, by the names of tensors: Y = B + Σ windows of X · W, where B may be absent.
 
-    X has the axes batch, channel, line and column, W output, channel, line and column. The windows slide along
-    lines and columns, over no padding but zeros around X; channels may be in groups. `fused` rounds once a term.
+    X has the axes batch, channel, line and column, W output, channel, line and column. Windows slide along
+    lines and columns, and meet zeros around X; channels may be in groups. `fused` rounds once a term.
     """
 
     X: str
