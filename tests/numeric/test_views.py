@@ -33,7 +33,7 @@ def test_a_view_shares_memory_that_nobody_may_write_through_it(array: Array) -> 
 
 
 def test_an_array_without_axes_stays_one() -> None:
-    view = strided(np.float32(3).reshape(()), (), (2,), (0,))
+    view = strided(np.array(3, np.float32), (), (2,), (0,))
     assert view.tolist() == [3, 3]
 
 

@@ -123,7 +123,8 @@ def test_arguments_are_sorted_as_python_sorts_them() -> None:
         ),
         (CONTRACT, [((), {}), ((1, 2, 3), {}), ((1,), {"X": 2}), ((1,), {"other_one": 2})]),
         (SEVERAL, [((7, 8), {"axis": 1}), ((), {"step": 2}), ((7,), {"parts": 8}), ((), {"steps": 2})]),
-    ):
+    ]
+    for contract, calls in tried:
         taken = signature(contract, calling)
         for args, keywords in calls:
             found = Taken(taken).quickly(args, keywords)
