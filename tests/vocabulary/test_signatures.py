@@ -116,7 +116,7 @@ def test_arguments_that_do_not_fit_are_told_what_is_taken() -> None:
 def test_arguments_are_sorted_as_python_sorts_them() -> None:
     """`inspect` is the witness: what it refuses is refused, and what it takes is taken in its order."""
     calling = Calling(operand=Any, result=int, absent=ABSENT)
-    for contract, calls in (
+    tried: list[tuple[Contract, list[tuple[tuple[Any, ...], dict[str, Any]]]]] = [
         (
             CONTRACT,
             [((1,), {}), ((1, 2), {"word": "a"}), ((), {"Y": 2, "X": 1}), ((1,), {"Y": 2, "axes": 3})],
