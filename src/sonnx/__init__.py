@@ -6,7 +6,7 @@ function on arrays (`clip`, `conv`, ...); `xla` has the XLA operations. All of i
 """
 
 from importlib import import_module
-from pkgutil import iter_modules
+from os import scandir
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ __all__ = [
 
 
 # Every operator of ONNX is a function; its folder has the same name.
-_OPERATORS = sorted(found.name for found in iter_modules([f"{path}/operators/onnx" for path in __path__]))
+_FOLDERS = [folder for path in __path__ for folder in scandir(f"{path}/operators/onnx") if folder.is_dir()]
+_OPERATORS = sorted(folder.name for folder in _FOLDERS if not folder.name.startswith("_"))
 __all__ += _OPERATORS  # noqa: PLE0605  # the names of folders, which only the disk knows
 
 

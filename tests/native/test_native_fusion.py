@@ -28,10 +28,10 @@ X = value("X", "float", (1, 2, 3, 12))
 Y = value("Y", "float", (1, 2, 3, 12))
 SCALAR = value("low", "float", ())
 KERNELS = {
-    "conv_dense": Conv((1, 2, 4, 9), 5, (2, 2)),
-    "conv_swapped": Conv((1, 3, 2, 2), 40, (1, 1)),
-    "conv_depthwise": Conv((1, 2, 5, 19), 2, (3, 3), depthwise=True),
-    "conv_across": Conv((1, 20, 5, 3), 20, (3, 3), depthwise=True),
+    "sums_dense": Conv((1, 2, 4, 9), 5, (2, 2)),
+    "sums_swapped": Conv((1, 3, 2, 2), 40, (1, 1)),
+    "sums_depthwise": Conv((1, 2, 5, 19), 2, (3, 3), depthwise=True),
+    "sums_across": Conv((1, 20, 5, 3), 20, (3, 3), depthwise=True),
 }
 NAN, INF = float("nan"), float("inf")
 BOUNDS = [(-1, 1), (0.0, 6), (-0.0, 0.0), (0.0, -0.0), (2, -2), (NAN, 1), (-1, NAN), (NAN, NAN), (-INF, INF)]

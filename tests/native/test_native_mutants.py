@@ -100,11 +100,11 @@ def test_a_wrong_kernel_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 # Parameters of a step that are not what they should be; `tasks` is how many there are.
 CHANGED = {
-    "a task left out": (DENSE, "conv_dense", "tasks", -1),
-    "a channel left out": (ACROSS, "conv_across", "tasks", -1),
-    "columns moved": (STRIDED, "conv_pad", "pad_left", 1),
-    "lines moved": (DEPTHWISE, "conv_depthwise", "pad_top", 1),
-    "a term left out": (SWAPPED, "conv_swapped", "kernel_height", -1),
+    "a task left out": (DENSE, "sums_dense", "tasks", -1),
+    "a channel left out": (ACROSS, "sums_across", "tasks", -1),
+    "columns moved": (STRIDED, "sums_pad", "pad_left", 1),
+    "lines moved": (DEPTHWISE, "sums_depthwise", "pad_top", 1),
+    "a term left out": (SWAPPED, "sums_swapped", "kernel_height", -1),
 }
 
 

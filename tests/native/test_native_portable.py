@@ -70,7 +70,7 @@ def compile_one(command: Sequence[str], call: KernelCall, folder: Path) -> str:
 
 def test_every_source_of_conv_is_among_them() -> None:
     assert {call.source for call in sources(32)} == {
-        f"onnx/conv/fast_{stem}.c" for stem in ("pad", "dense", "swapped", "depthwise", "across")
+        f"shared/sums_of_products/{stem}.c" for stem in ("pad", "dense", "swapped", "depthwise", "across")
     }
 
 

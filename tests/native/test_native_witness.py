@@ -42,16 +42,16 @@ def ramp(height: int, width: int) -> Array:
 
 
 HANDS = {
-    "conv_dense": Conv((1, 1, 6, 13), 5, (3, 3)),
-    "conv_dense at stride 2": Conv((1, 1, 9, 40), 5, (3, 3), (2, 2)),
-    "conv_dense at stride 3": Conv((1, 1, 9, 40), 5, (3, 3), (2, 3)),
-    "conv_swapped": Conv((1, 1, 4, 5), 40, (3, 3)),
-    "conv_swapped at stride 2": Conv((1, 1, 5, 5), 40, (3, 3), (2, 2)),
-    "conv_depthwise": Conv((1, 5, 9, 19), 5, (3, 3), depthwise=True),
-    "conv_depthwise at stride 2": Conv((1, 5, 19, 39), 5, (3, 3), (2, 2), depthwise=True),
-    "conv_depthwise at stride 3": Conv((1, 5, 19, 39), 5, (3, 3), (3, 3), depthwise=True),
-    "conv_across": Conv((1, 21, 9, 4), 21, (3, 3), depthwise=True),
-    "conv_across at stride 2": Conv((1, 21, 9, 5), 21, (3, 3), (2, 2), depthwise=True),
+    "sums_dense": Conv((1, 1, 6, 13), 5, (3, 3)),
+    "sums_dense at stride 2": Conv((1, 1, 9, 40), 5, (3, 3), (2, 2)),
+    "sums_dense at stride 3": Conv((1, 1, 9, 40), 5, (3, 3), (2, 3)),
+    "sums_swapped": Conv((1, 1, 4, 5), 40, (3, 3)),
+    "sums_swapped at stride 2": Conv((1, 1, 5, 5), 40, (3, 3), (2, 2)),
+    "sums_depthwise": Conv((1, 5, 9, 19), 5, (3, 3), depthwise=True),
+    "sums_depthwise at stride 2": Conv((1, 5, 19, 39), 5, (3, 3), (2, 2), depthwise=True),
+    "sums_depthwise at stride 3": Conv((1, 5, 19, 39), 5, (3, 3), (3, 3), depthwise=True),
+    "sums_across": Conv((1, 21, 9, 4), 21, (3, 3), depthwise=True),
+    "sums_across at stride 2": Conv((1, 21, 9, 5), 21, (3, 3), (2, 2), depthwise=True),
 }
 
 
@@ -110,10 +110,10 @@ def test_dilation_and_asymmetric_pads_as_worked_out_by_hand() -> None:
 
 
 KERNELS = {
-    "conv_dense": Conv((1, 3, 1, 17), 5, (1, 1)),
-    "conv_swapped": Conv((1, 3, 1, 2), 40, (1, 1)),
-    "conv_depthwise": Conv((1, 2, 3, 17), 2, (3, 1), depthwise=True),
-    "conv_across": Conv((1, 20, 3, 2), 20, (3, 1), depthwise=True),
+    "sums_dense": Conv((1, 3, 1, 17), 5, (1, 1)),
+    "sums_swapped": Conv((1, 3, 1, 2), 40, (1, 1)),
+    "sums_depthwise": Conv((1, 2, 3, 17), 2, (3, 1), depthwise=True),
+    "sums_across": Conv((1, 20, 3, 2), 20, (3, 1), depthwise=True),
 }
 BIG = 2.0**24
 
@@ -172,7 +172,7 @@ def fused_step(total: float, x: float, w: float) -> float:
 def test_a_long_sum_is_that_of_plain_python(mode: str, step: Callable[[float, float, float], float]) -> None:
     # 65 channels of 3 x 3: several blocks of terms.
     case = Conv((1, 65, 4, 11), 5, (3, 3))
-    assert "conv_dense" in kernel_of(case)
+    assert "sums_dense" in kernel_of(case)
     random = np.random.default_rng(5)
     X, W, B = (
         random.normal(0, 1, shape).astype(np.float32) for shape in (case.X, case.weights, (case.outputs,))
@@ -189,10 +189,10 @@ def test_a_long_sum_is_that_of_plain_python(mode: str, step: Callable[[float, fl
 
 
 SMALL = {
-    "conv_dense": Conv((1, 2, 4, 5), 3, (2, 3), (1, 2), (2, 1), (1, 0, 0, 2)),
-    "conv_swapped": Conv((1, 2, 3, 3), 9, (2, 2), (2, 2), pads=(1, 1, 0, 0)),
-    "conv_depthwise": Conv((1, 2, 5, 9), 2, (3, 3), pads=(0, 1, 1, 0), depthwise=True),
-    "conv_across": Conv((1, 9, 4, 4), 9, (3, 2), (2, 1), (1, 2), depthwise=True),
+    "sums_dense": Conv((1, 2, 4, 5), 3, (2, 3), (1, 2), (2, 1), (1, 0, 0, 2)),
+    "sums_swapped": Conv((1, 2, 3, 3), 9, (2, 2), (2, 2), pads=(1, 1, 0, 0)),
+    "sums_depthwise": Conv((1, 2, 5, 9), 2, (3, 3), pads=(0, 1, 1, 0), depthwise=True),
+    "sums_across": Conv((1, 9, 4, 4), 9, (3, 2), (2, 1), (1, 2), depthwise=True),
 }
 
 

@@ -121,17 +121,17 @@ def once(found: Program) -> set[str]:
 def test_constant_weights_are_packed_once_and_given_ones_at_every_run() -> None:
     case: dict[str, Any] = {"X": (1, 3, 20, 20), "outputs": 8, "kernel": (3, 3), "pads": (1, 1, 1, 1)}
     packed = planned(Conv(**case).model("float")[0])
-    assert once(packed) == {"conv_offsets", "conv_pack"}
-    assert functions(packed) == {"conv_pad", "conv_dense"}
+    assert once(packed) == {"sums_offsets", "sums_pack"}
+    assert functions(packed) == {"sums_pad", "sums_dense"}
     given = planned(Conv(**case, constant=False).model("float")[0])
-    assert once(given) == {"conv_offsets"}
-    assert functions(given) == {"conv_pad", "conv_pack", "conv_dense"}
+    assert once(given) == {"sums_offsets"}
+    assert functions(given) == {"sums_pad", "sums_pack", "sums_dense"}
 
 
 def test_an_input_that_needs_no_padding_is_read_where_it_lies() -> None:
     for case in (Conv((1, 3, 20, 20), 8, (3, 3)), Conv((1, 3, 20, 20), 8, (1, 1), (2, 1))):
-        assert functions(planned(case.model("float")[0])) == {"conv_dense"}
-        assert "conv_pad" in functions(planned(case.model("float16")[0]))
+        assert functions(planned(case.model("float")[0])) == {"sums_dense"}
+        assert "sums_pad" in functions(planned(case.model("float16")[0]))
 
 
 def test_what_needs_constants_alone_is_computed_once() -> None:

@@ -7,11 +7,13 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 from onnx import helper, save
 
 from sonnx.cli import main
 from sonnx.derive import evaluate as walk
+from sonnx.derive import tracing
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_MODULES = 20
@@ -39,7 +41,7 @@ def a_model(folder: Path) -> list[str]:
     return ["run", str(folder / "m.onnx"), "--input", f"x={folder / 'x.npy'}", "--engine", "reference"]
 
 
-def visited(arguments: list[str]) -> list[str]:
+def visited(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The modules whose functions are called, call by call."""
     names: list[str] = []
 
@@ -49,7 +51,8 @@ def visited(arguments: list[str]) -> list[str]:
 
     runner = CliRunner()
     runner.invoke(main, arguments, catch_exceptions=False)  # what is imported late has been by then
-    walk._prepared.cache_clear()  # traces are remembered
+    walk._prepared.cache_clear()  # traces are remembered: here each is made where it is asked for
+    monkeypatch.setattr(tracing, "_traced", tracing._traced.__wrapped__)
     before = sys.getprofile()
     sys.setprofile(called)
     try:
@@ -60,10 +63,12 @@ def visited(arguments: list[str]) -> list[str]:
     return names
 
 
-def test_a_value_takes_the_way_that_contributing_tells(tmp_path: Path) -> None:
+def test_a_value_takes_the_way_that_contributing_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     way = told()
     assert 10 < len(way) <= MOST_MODULES
-    seen = visited(a_model(tmp_path))
+    seen = visited(a_model(tmp_path), monkeypatch)
     # Each is called after the one before it; what lies in between is left out of the table.
     calls = iter(seen)
     assert [name for name in way if name not in calls] == []

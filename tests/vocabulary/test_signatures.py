@@ -9,7 +9,7 @@ import pytest
 from sonnx import xla
 from sonnx.model.dtype import DType
 from sonnx.vocabulary.operator import Attribute, Contract, Operand
-from sonnx.vocabulary.signatures import Arguments, Calling, arguments, function_of, modes, signature
+from sonnx.vocabulary.signatures import Arguments, Calling, Taken, arguments, function_of, modes, signature
 
 pytestmark = pytest.mark.measured
 
@@ -94,9 +94,9 @@ def test_a_call_gives_operands_and_attributes_by_name() -> None:
 
 def test_several_operands_come_one_after_the_other_or_as_a_list() -> None:
     wanted = Arguments({"parts0": 7, "parts1": 8}, {"axis": 1, "step": 2})
-    starred = signature(SEVERAL, Calling(operand=Any, result=int, absent=ABSENT))
+    starred = Taken(signature(SEVERAL, Calling(operand=Any, result=int, absent=ABSENT)))
     assert arguments("join", SEVERAL, starred, (7, 8), {"axis": 1, "step": 2}) == wanted
-    listed = signature(SEVERAL, Calling(operand=Any, result=int, listed=True))
+    listed = Taken(signature(SEVERAL, Calling(operand=Any, result=int, listed=True)))
     assert arguments("join", SEVERAL, listed, ([7, 8], 1), {"step": 2}) == wanted
     for odd in (7, "ab"):
         with pytest.raises(TypeError, match=r"^join: give the parts as a list, then `axis` and `step`$"):
@@ -111,6 +111,31 @@ def test_arguments_that_do_not_fit_are_told_what_is_taken() -> None:
         xla.collapse(x, [0], axis=1)
     with pytest.raises(TypeError, match=r"^collapse: missing .* 'operand'; it takes operand, dimensions$"):
         xla.ComputationBuilder("b").collapse()
+
+
+def test_arguments_are_sorted_as_python_sorts_them() -> None:
+    """`inspect` is the witness: what it refuses is refused, and what it takes is taken in its order."""
+    calling = Calling(operand=Any, result=int, absent=ABSENT)
+    tried: list[tuple[Contract, list[tuple[tuple[Any, ...], dict[str, Any]]]]] = [
+        (
+            CONTRACT,
+            [((1,), {}), ((1, 2), {"word": "a"}), ((), {"Y": 2, "X": 1}), ((1,), {"Y": 2, "axes": 3})],
+        ),
+        (CONTRACT, [((), {}), ((1, 2, 3), {}), ((1,), {"X": 2}), ((1,), {"other_one": 2})]),
+        (SEVERAL, [((7, 8), {"axis": 1}), ((), {"step": 2}), ((7,), {"parts": 8}), ((), {"steps": 2})]),
+    ]
+    for contract, calls in tried:
+        taken = signature(contract, calling)
+        for args, keywords in calls:
+            found = Taken(taken).quickly(args, keywords)
+            try:
+                bound = taken.bind(*args, **keywords)
+            except TypeError:
+                assert found is None
+            else:
+                bound.apply_defaults()
+                assert found is not None
+                assert list(found.items()) == list(bound.arguments.items())
 
 
 def test_methods_have_self_and_the_name_of_their_class() -> None:

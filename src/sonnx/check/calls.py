@@ -1,14 +1,13 @@
 """Check one call of an operator against the general rules and the operator's own."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sonnx.model.location import Location
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import GENERAL_RULES
 from sonnx.vocabulary.call import ABSENT, Call
-from sonnx.vocabulary.operator import Contract, Operand, Operator
+from sonnx.vocabulary.operator import Contract, Operand, Operator, operand_names
 from sonnx.vocabulary.rule import Broken, Finding, Rule
 
 _NOTHING = TensorType(None, None, foreign="absent")
@@ -16,7 +15,7 @@ _NOTHING = TensorType(None, None, foreign="absent")
 
 def check_call(operator: Operator, call: Call) -> tuple[Finding, ...]:
     """List every rule that a call of an operator's function breaks, with the values that show it."""
-    complete = _complete(operator.contract, call, _attributes(operator.contract))
+    complete = _complete(operator.contract, call, operator.contract.named)
     return _findings(operator.contract, complete, complete, None)
 
 
@@ -28,7 +27,7 @@ def check_node_call(operator: Operator, call: Call, location: Location) -> tuple
     """
     contract = operator.contract
     modes = {attribute.name: attribute.default for attribute in contract.attributes if attribute.mode}
-    written = [name for name in _attributes(contract) if name not in modes]
+    written = [name for name in contract.named if name not in modes]
     complete = _complete(contract, call, written)
     complete = replace(complete, attributes={**complete.attributes, **modes})
     absent = {name: kind for name, kind in complete.inputs.items() if kind is _NOTHING}
@@ -55,20 +54,18 @@ def finding(rule: Rule, operator: str, broken: Broken, location: Location | None
     return Finding(rule.identifier, rule.statement, operator, broken.values, broken.help, rule.page, location)
 
 
-def _attributes(contract: Contract) -> list[str]:
-    return [attribute.name for attribute in contract.attributes]
-
-
-def _complete(contract: Contract, call: Call, attributes: Sequence[str]) -> Call:
+def _complete(contract: Contract, call: Call, attributes: Collection[str]) -> Call:
     """Give what the contract demands and the call leaves out an entry, so that rules can name it."""
-    demanded = [o.name for o in contract.inputs if not (o.optional or o.optional_in_onnx or o.variadic)]
-    demanded += [name for operand in contract.inputs if operand.variadic for name in _gaps(operand, call)]
-    given: Mapping[str, Any] = call.attributes
-    complete = replace(call, inputs=dict.fromkeys(demanded, _NOTHING) | dict(call.inputs))
-    return replace(
-        complete,
-        unknown=tuple(_unknown(contract, complete, attributes)),
-        attributes=dict.fromkeys(attributes, ABSENT) | dict(given),
+    gaps = [name for operand in contract.inputs if operand.variadic for name in _gaps(operand, call)]
+    inputs = {**dict.fromkeys((*contract.demanded, *gaps), _NOTHING), **call.inputs}
+    return Call(
+        call.operator,
+        inputs,
+        {**dict.fromkeys(attributes, ABSENT), **call.attributes},
+        call.outputs,
+        call.constants,
+        tuple(_unknown(contract, call, inputs, attributes)),
+        call.version,
     )
 
 
@@ -78,11 +75,14 @@ def _gaps(operand: Operand, call: Call) -> Iterator[str]:
     yield from (name for name in numbered if name not in call.inputs)
 
 
-def _unknown(contract: Contract, call: Call, attributes: Sequence[str]) -> Iterator[str]:
+def _unknown(
+    contract: Contract, call: Call, inputs: Mapping[str, TensorType], attributes: Collection[str]
+) -> Iterator[str]:
     """Names in a call that the contract does not have, operands first."""
-    for given, operands in ((call.inputs, contract.inputs), (call.outputs, contract.outputs)):
-        known = {operand.name for operand in operands if not operand.variadic}
-        # A variadic operand X stands for X0, X1, and so on, without a gap.
-        known |= {f"{operand.name}{m}" for operand in operands if operand.variadic for m in range(len(given))}
-        yield from (name for name in given if name not in known)
+    for given, operands in ((inputs, contract.inputs), (call.outputs, contract.outputs)):
+        if given:
+            # A variadic operand X stands for X0, X1, and so on, without a gap.
+            fixed = sum(not operand.variadic for operand in operands)
+            known = {*operand_names(operands, fixed + len(given))}
+            yield from (name for name in given if name not in known)
     yield from (name for name in call.attributes if name not in attributes)

@@ -8,13 +8,14 @@ the table with strides of its own.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import mul
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from sonnx.derive.boxes import affine
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.views import strided
 from sonnx.terms.tensors import Made, index, index_of
 from sonnx.terms.term import Sort, Term, make
 from sonnx.terms.walking import parts
@@ -88,11 +89,16 @@ class Table:
 
     def view(self, table: Array, sizes: Sizes) -> Array:
         """The table's elements for all values of these indices, without a copy."""
-        factors = [axis.factors for axis in self.axes.values()]
-        begin = _cut(table, [slice(-_least(each, sizes), None) for each in factors])
-        axes = list(zip(factors, table.strides, strict=True))
-        strides = [sum(each.get(name, 0) * stride for each, stride in axes) for name in sizes]
-        return as_strided(begin, tuple(sizes.values()), strides, writeable=False)
+        steps, none = self._steps, (0,) * table.ndim
+        first = [-_least(axis.factors, sizes) for axis in self.axes.values()]
+        strides = [sum(map(mul, steps.get(name, none), table.strides)) for name in sizes]
+        return strided(table, first, tuple(sizes.values()), strides)
+
+    @cached_property
+    def _steps(self) -> Mapping[str, tuple[int, ...]]:
+        """How far each index leads along the axes of the table."""
+        axes = self.axes.values()
+        return {name: tuple(axis.factors.get(name, 0) for axis in axes) for name in self.indices}
 
 
 def table(term: Term, sizes: Sizes) -> Table | None:
@@ -124,7 +130,7 @@ def _cut(array: Array, slices: Sequence[slice]) -> Array:
 
 def _least(factors: Factors, sizes: Sizes) -> int:
     """The least value of a sum of indices."""
-    return sum(min(factor, 0) * (sizes[name] - 1) for name, factor in factors.items())
+    return sum([factor * (sizes[name] - 1) for name, factor in factors.items() if factor < 0])
 
 
 def _remainder(name: str) -> str:

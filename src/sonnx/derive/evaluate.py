@@ -4,18 +4,16 @@ NumPy's operations round once in the type of elements, or not at all on fraction
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from math import copysign
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
-from sonnx.derive.boxes import Box, Read, boxes
+from sonnx.derive.evaluate_boxes import Elements, Part, parts_of, shapes_of
 from sonnx.derive.evaluate_folds import fold
 from sonnx.derive.literals import literal
-from sonnx.derive.tracing import element_type, held_in, traced
+from sonnx.derive.tracing import element_type, frozen, held_in, signs, traced
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, finish, held_type, numpy_dtype
@@ -28,11 +26,12 @@ from sonnx.numeric.rounding import FORMATS
 from sonnx.numeric.select import select
 from sonnx.terms.tensors import Made
 from sonnx.terms.term import DefinitionError, Sort, Term
-from sonnx.terms.tracing import Trace
-from sonnx.terms.walking import asks_indices, without_nans
+from sonnx.terms.walking import asks_indices, without_nans, without_statements
 from sonnx.terms.words import Named
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Body, Operator, operand_names
+
+_BITS_A_BYTE = 8
 
 
 def evaluate(
@@ -43,22 +42,22 @@ def evaluate(
         return operator.meaning(arrays, attributes)
     if operator.body is not None:
         return _by_parts(operator, operator.body, arrays, attributes)
-    settled = {each.name for each in operator.contract.inputs if each.constant}
+    settled = operator.contract.settled
     ready = _prepared(
         operator,
-        tuple((name, held_type(array), array.shape) for name, array in arrays.items()),
-        tuple((name, _frozen(value)) for name, value in attributes.items()),
-        tuple((name, tuple(array.tolist())) for name, array in arrays.items() if name in settled),
-        _signs(attributes),
+        tuple([(name, held_type(array), array.shape) for name, array in arrays.items()]),
+        tuple([(name, frozen(value)) for name, value in attributes.items()]),
+        tuple([(name, tuple(arrays[name].tolist())) for name in settled if name in arrays]),
+        signs(attributes),
     )
-    if ready.trace.element is not None:
+    if ready.element is not None:
         walk = Walk(ready.kind, ready.types[0], arrays, accumulate=ready.accumulate)
-        result = _element_by_element(walk, ready.trace.element.names, ready.term)
+        result = _element_by_element(walk, ready.whole, ready.element)
         return {ready.names[0]: finish(result, ready.types[0])}
-    outputs = zip(ready.names, ready.trace.made, ready.types, ready.boxes, strict=True)
+    outputs = zip(ready.names, ready.made, ready.types, ready.parts, strict=True)
     return {
-        name: _tensor(Walk(ready.kind, dtype, arrays, accumulate=ready.accumulate), made, cut)
-        for name, made, dtype, cut in outputs
+        name: _tensor(Walk(ready.kind, dtype, arrays, accumulate=ready.accumulate), made, parts)
+        for name, made, dtype, parts in outputs
     }
 
 
@@ -75,29 +74,20 @@ def _by_parts(
     return {operand.name: tensors[operand.name] for operand in operator.contract.outputs}
 
 
-def _frozen(value: Any) -> Any:
-    """Lists as tuples, which can be remembered."""
-    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple, np.ndarray)) else value
-
-
-def _signs(attributes: Mapping[str, Any]) -> tuple[float, ...]:
-    """What tells attributes apart that Python takes for equal: 0.0 and -0.0."""
-    return tuple(copysign(1, value) for value in attributes.values() if isinstance(value, float))
-
-
 @dataclass(frozen=True)
 class _Prepared:
-    """What operands of given types come to: names, element types and boxes of the results.
+    """What operands of given types come to: names, element types and parts of the results.
 
-    `term` is the element of an element-wise definition.
+    `element` is that of an element-wise definition, `whole` the operands in it that are no scalars.
     """
 
-    trace: Trace
     names: tuple[str, ...]
     types: tuple[DType, ...]
     kind: DType
-    term: Term
-    boxes: tuple[tuple[Box, ...] | None, ...]
+    element: Term | None
+    whole: tuple[str, ...]
+    made: tuple[Made, ...]
+    parts: tuple[tuple[Part, ...] | None, ...]
     accumulate: str
 
 
@@ -116,30 +106,37 @@ def _prepared(
     kind = element_type(operator, types)
     names = tuple(operand_names(operator.contract.outputs, len(found.made)))
     made = operator.contract.output_types(Call(operator.name, types, attributes, constants=constants))
-    term = found.made[0].term if found.element is None else found.element.executed
+    element, shapes = found.element, {name: shape for name, _, shape in operands}
     return _Prepared(
-        found,
         names,
         tuple(held_in(made[name].dtype or kind, attributes.get("domain", "ieee")) for name in names),
         kind,
-        term if kind in FORMATS else without_nans(term),
-        tuple(map(_boxes, found.made)) if found.element is None else (),
+        None if element is None else _executed(element.executed, kind),
+        () if element is None else tuple(name for name in element.names if shapes[name]),
+        found.made,
+        () if element else tuple(parts_of(each, tuple(shapes.items())) for each in found.made),
         attributes.get("accumulate", "separate"),
     )
 
 
-_boxes = lru_cache(1024)(boxes)
+@lru_cache(1024)
+def _executed(term: Term, kind: DType) -> Term:
+    """What is to be evaluated in a type: without what its branches state, and without what it never has."""
+    silent = without_statements(term)
+    return silent if kind in FORMATS else without_nans(silent)
 
 
-def _element_by_element(walk: "Walk", names: Sequence[str], term: Term) -> Array:
+def _element_by_element(walk: "Walk", whole: Sequence[str], term: Term) -> Array:
     """Block by block, so that temporaries stay in the cache; scalars serve all elements."""
     arrays, made = walk.arrays, numpy_dtype(walk.made)
-    whole = [name for name in names if arrays[name].ndim]
     walk.values = dict(arrays)
     if not whole:
         result = np.empty((), made)
         walk.fill(result, term)
         return result
+
+    if _is_one_operation(term):  # that makes no temporaries, and its result is what is asked for
+        return walk.as_result(walk(term), arrays[whole[0]].shape)
 
     def block(*parts: Array) -> None:
         *given, out = parts
@@ -150,41 +147,26 @@ def _element_by_element(walk: "Walk", names: Sequence[str], term: Term) -> Array
     return by_blocks(block, *(arrays[name] for name in whole), dtype=made)
 
 
-def _tensor(walk: "Walk", made: Made, found: tuple[Box, ...] | None) -> Array:
-    """A result by its boxes where it is a move, else by its element at all indices at once.
+def _tensor(walk: "Walk", made: Made, parts: tuple[Part, ...] | None) -> Array:
+    """A result by its parts where it is a move, else by its element at all indices at once.
 
     A result that one read gives as a whole is a read-only view.
     """
-    if found is None:
+    if parts is None:
         return walk.everywhere(made)
-    if len(found) == 1 and isinstance(found[0].source, Read):
-        return _view(walk.arrays, found[0].source, found[0])
+    if len(parts) == 1 and isinstance(parts[0].source, Elements):
+        return parts[0].source.of(walk.arrays)
     out = np.empty(made.shape, numpy_dtype(walk.made))
-    fillings = {box.source for box in found if isinstance(box.source, Term)}
+    fillings = {part.source for part in parts if isinstance(part.source, Term)}
     if len(fillings) == 1:  # as where padding is: boxes of it are many and small
         out[...] = walk(*fillings)
-    for box in found:
-        place: list[Any] = [
-            slice(first, first + size) for first, size in zip(box.begin, box.sizes, strict=True)
-        ]
-        source = box.source
-        # Without the dots, an array of no axes would become its element.
-        if isinstance(source, Read):
-            out[(*place, ...)] = _view(walk.arrays, source, box)
+    for part in parts:
+        source = part.source
+        if isinstance(source, Elements):
+            out[part.place] = source.of(walk.arrays)
         elif len(fillings) > 1:
-            out[(*place, ...)] = walk(source)
+            out[part.place] = walk(source)
     return out
-
-
-def _view(arrays: Mapping[str, Array], read: Read, box: Box) -> Array:
-    """The elements that a box reads, where they lie."""
-    array = arrays[read.operand].reshape(-1) if read.flat else arrays[read.operand]
-    for (least, most), size in zip(read.extremes(box), array.shape, strict=True):
-        if least < 0 or most >= size:
-            raise DefinitionError(f"{read.operand} is read at {least} to {most} on an axis of {size}")
-    place: list[Any] = [slice(first, None) for first in read.first(box)]
-    begin = array[(*place, ...)]
-    return as_strided(begin, box.sizes, read.along(array.strides, box), writeable=False)
 
 
 @dataclass(slots=True)
@@ -206,14 +188,35 @@ class Walk:
     carried: Mapping[str, Array] = field(default_factory=dict)
     asked: Array | None = None
     accumulate: str = "separate"
-    memo: dict[Term, Any] = field(default_factory=dict)
+    memo: dict[Term, Array] = field(default_factory=dict)
 
     def __call__(self, term: Term) -> Array:
         """The value of a term; what occurs twice is calculated once."""
         found = self.memo.get(term)
         if found is None:
-            found = self.memo[term] = getattr(self, f"_{term.word}")(term)
-        return found  # type: ignore[no-any-return]  # methods are found by the name of the word
+            found = self.memo[term] = _WORDS[term.word](self, term)
+        return found
+
+    def _with(
+        self,
+        *,
+        made: DType | None = None,
+        values: dict[str, Array] | None = None,
+        indices: Mapping[str, Array] | None = None,
+        carried: Mapping[str, Array] | None = None,
+        asked: Array | None = None,
+    ) -> "Walk":
+        """The same walk where something stands for something else; so nothing is remembered."""
+        return Walk(
+            self.kind,
+            self.made if made is None else made,
+            self.arrays,
+            self.values if values is None else values,
+            self.indices if indices is None else indices,
+            self.carried if carried is None else carried,
+            self.asked if asked is None else asked,
+            self.accumulate,
+        )
 
     def fill(self, out: Array, term: Term) -> None:
         """Write the value of a term where it belongs; a choice between elements goes there at once."""
@@ -224,21 +227,23 @@ class Walk:
 
     def everywhere(self, made: Made) -> Array:
         """The element at all indices of a result at once."""
-        grid = np.ogrid[tuple(slice(size) for size in made.shape)] if made.shape else ()
-        indices = {index.data: line for index, line in zip(made.indices, grid, strict=True)}
-        term = made.term if self.kind in FORMATS else without_nans(made.term)
-        value = replace(self, indices=indices, memo={})(term)
-        if self._is_new(value, made):
-            return value
-        out = np.empty(made.shape, numpy_dtype(self.made))
+        lines = zip(made.indices, _lines(made.shape), strict=True)
+        walk = self._with(indices={index.data: line for index, line in lines})
+        return self.as_result(walk(_executed(made.term, self.kind)), made.shape)
+
+    def as_result(self, value: Array, shape: tuple[int, ...]) -> Array:
+        """A value as it stands where it is the result already; an operand becomes a read-only view of it."""
+        dtype = numpy_dtype(self.made)
+        if value.shape == shape != () and value.dtype == dtype:
+            if any(np.may_share_memory(value, each) for each in self.arrays.values()):
+                found = value.view()
+                found.flags.writeable = False
+                return found
+            if value.flags.c_contiguous:
+                return value
+        out = np.empty(shape, dtype)
         out[...] = value
         return out
-
-    def _is_new(self, value: Array, made: Made) -> bool:
-        """Whether a value is the result as it stands, and nobody else's."""
-        like = value.shape == made.shape != () and value.dtype == numpy_dtype(self.made)
-        own = value.flags.c_contiguous and value.flags.writeable
-        return like and own and not any(np.may_share_memory(value, each) for each in self.arrays.values())
 
     # --- what stands for something else -----------------------------------------------------------------
 
@@ -259,13 +264,10 @@ class Walk:
     def _value(self, term: Term) -> Array:
         return _truth(self.values[term.data]) if term.sort is Sort.TRUTH else self.values[term.data]
 
-    def _stated(self, term: Term) -> Array:
-        return self(term.arguments[0])
-
     def _named(self, term: Term) -> Array:
         said: Named = term.data
         given = dict(zip(said.parameters, map(self, term.arguments), strict=True))
-        return replace(self, values=given, memo={})(said.body)
+        return self._with(values=given)(_executed(said.body, self.kind))
 
     def _read(self, term: Term) -> Array:
         return self._at(term, self.arrays[term.data])
@@ -298,7 +300,7 @@ class Walk:
             return self._choose(term)
         held = self(condition)
         asked = np.ones((), bool) if self.asked is None else self.asked
-        inside, outside = (replace(self, asked=part & asked, memo={}) for part in (held, ~held))
+        inside, outside = (self._with(asked=part & asked) for part in (held, ~held))
         return np.where(held, inside(chosen), outside(otherwise))
 
     def _choose(self, term: Term, out: Array | None = None) -> Array:
@@ -307,8 +309,10 @@ class Walk:
             x, low, high = map(self, limits)
             if not low.ndim and not high.ndim:
                 return limited(x, low, high, out)
-        condition, chosen, otherwise = map(self, term.arguments)
-        return select(condition, chosen, otherwise, out)
+        condition = self(term.arguments[0])
+        if not condition.ndim:  # it decides for all elements at once
+            return _placed(self(term.arguments[1 if condition else 2]), out)
+        return select(condition, self(term.arguments[1]), self(term.arguments[2]), out)
 
     def _is_nan(self, term: Term) -> Array:
         x = self(term.arguments[0])
@@ -316,7 +320,7 @@ class Walk:
 
     def _is_minus_zero(self, term: Term) -> Array:
         x = self(term.arguments[0])
-        return np.asarray((x == 0) & np.signbit(x))
+        return np.asarray(x.view(f"u{x.itemsize}") == 1 << (_BITS_A_BYTE * x.itemsize - 1))
 
     def _less(self, term: Term) -> Array:
         a, b = map(self, term.arguments)
@@ -411,12 +415,44 @@ class Walk:
 
     def over(self, made: Made, dtype: DType) -> Array:
         """All elements of a result that is made of the operands, in a type."""
-        return _tensor(replace(self, made=dtype, memo={}), made, _boxes(made))
+        return _tensor(self._with(made=dtype), made, parts_of(made, shapes_of(self.arrays)))
 
     def within(self, indices: Mapping[str, Array], carried: Mapping[str, Array]) -> "Walk":
         """The same walk in a step of a fold: some more indices, and what it carries."""
-        more = {**self.indices, **indices}, {**self.carried, **carried}
-        return replace(self, indices=more[0], carried=more[1], memo={})
+        return self._with(indices={**self.indices, **indices}, carried={**self.carried, **carried})
+
+
+# The method of each word, found once: to look for it by its name takes as long as a small array does.
+_WORDS = {
+    name.removeprefix("_"): method
+    for name, method in vars(Walk).items()
+    if callable(method) and name.startswith("_") and not name.startswith("__")
+}
+
+
+@lru_cache(1024)
+def _is_one_operation(term: Term) -> bool:
+    """Whether a term takes elements as they are, and makes something of them at once."""
+    return term.word != "select" and all(each.word in ("value", "literal") for each in term.arguments)
+
+
+@lru_cache(1024)
+def _lines(shape: tuple[int, ...]) -> tuple[Array, ...]:
+    """The indices of a shape, one array for each axis, which are as large as their axis alone."""
+    rank = len(shape)
+    found = []
+    for axis, size in enumerate(shape):
+        line = np.arange(size).reshape((1,) * axis + (size,) + (1,) * (rank - axis - 1))
+        line.flags.writeable = False
+        found.append(line)
+    return tuple(found)
+
+
+def _placed(value: Array, out: Array | None) -> Array:
+    if out is None:
+        return value
+    out[...] = value
+    return out
 
 
 def _truth(array: Array) -> Array:

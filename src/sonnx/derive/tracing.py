@@ -1,7 +1,11 @@
 """The definition of an operator traced for one call: which operands are there, and of which shapes."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import copysign
 from typing import Any
+
+import numpy as np
 
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.model.tensor_type import TensorType
@@ -23,8 +27,38 @@ def traced(
 ) -> Trace:
     """Trace a call that obeys every rule; `types` has the operands that are present, by name.
 
-    `constants` has the elements of those that decide a shape.
+    `constants` has the elements of those that decide a shape. Whoever asks the same again gets the same.
     """
+    return _traced(
+        operator,
+        tuple([(name, kind.dtype, kind.sizes) for name, kind in types.items()]),
+        tuple([(name, frozen(value)) for name, value in attributes.items()]),
+        tuple(constants.items()),
+        signs(attributes),
+    )
+
+
+def frozen(value: Any) -> Any:
+    """Lists as tuples, which can be remembered."""
+    return tuple(map(frozen, value)) if isinstance(value, (list, tuple, np.ndarray)) else value
+
+
+def signs(attributes: Mapping[str, Any]) -> tuple[float, ...]:
+    """What tells attributes apart that Python takes for equal: 0.0 and -0.0."""
+    return tuple([copysign(1, value) for value in attributes.values() if isinstance(value, float)])
+
+
+# Tracing takes longer than small arrays do; so many calls that differ in shapes are remembered.
+@lru_cache(1024)
+def _traced(
+    operator: Operator,
+    operands: tuple[tuple[str, DType | None, tuple[int, ...] | None], ...],
+    written: tuple[tuple[str, Any], ...],
+    settled: tuple[tuple[str, tuple[Any, ...]], ...],
+    _told_apart: tuple[float, ...],
+) -> Trace:
+    types = {name: TensorType(dtype, sizes) for name, dtype, sizes in operands}
+    attributes, constants = dict(written), dict(settled)
     if operator.body is not None:
         return _composed(operator, operator.body(Call(operator.name, types, attributes)), types)
     if operator.definition is None:

@@ -1,7 +1,7 @@
 """Check a call at the boundary, then run an operator's definition."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,16 +39,17 @@ def prepare(
 ) -> Prepared:
     """Find the types of the operands and check the call; raises RuleError with every broken rule."""
     contract = operator.contract
-    optional = {o.name for o in contract.inputs if o.optional or o.optional_in_onnx}
     described = {
-        name: describe(value) for name, value in operands.items() if not (value is None and name in optional)
+        name: describe(value, operator.dialect)
+        for name, value in operands.items()
+        if not (value is None and name in contract.dispensable)
     }
     # Lists are read once: what the rules have seen is what the definition gets.
     attributes = kept(contract, {name: _frozen(value) for name, value in attributes.items()})
     arrays = {name: array for name, (_, array) in described.items() if array is not None}
     call = Call(
         operator.name,
-        {name: replace(kind, dialect=operator.dialect) for name, (kind, _) in described.items()},
+        {name: kind for name, (kind, _) in described.items()},
         attributes,
         constants=_constants(contract, arrays),
     )
@@ -61,8 +62,11 @@ def prepare(
 
 def kept(contract: Contract, attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Attributes as a file of ONNX would keep them: a number that is to be a float is the nearest one."""
-    floats = {attribute.name for attribute in contract.attributes if attribute.kind == "float"}
-    return {name: as_float(value) if name in floats else value for name, value in attributes.items()}
+    found = dict(attributes)
+    for name, attribute in contract.named.items():
+        if attribute.kind == "float" and name in found:
+            found[name] = as_float(found[name])
+    return found
 
 
 def _frozen(value: Any) -> Any:
@@ -73,7 +77,7 @@ def _frozen(value: Any) -> Any:
 
 def _constants(contract: Contract, arrays: Mapping[str, Array]) -> Mapping[str, tuple[Any, ...]]:
     """The elements of vectors that decide a shape; no more of them than rules need to see."""
-    vectors = {o.name: arrays[o.name] for o in contract.inputs if o.constant and o.name in arrays}
+    vectors = {name: arrays[name] for name in contract.settled if name in arrays}
     return {name: tuple(v[: MOST_AXES + 1].tolist()) for name, v in vectors.items() if v.ndim == 1}
 
 

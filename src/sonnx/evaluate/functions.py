@@ -41,8 +41,7 @@ def _results(found: Operator, results: Mapping[str, Any]) -> Any:
 
 def _taken(found: Operator, name: str, value: Any) -> Any:
     """An operand as it is given; where its elements decide a shape, a list of integers will do."""
-    constants = {operand.name for operand in found.contract.inputs if operand.constant}
-    return _vector(value) if name in constants else value
+    return _vector(value) if name in found.contract.settled else value
 
 
 def error_bound(name: str, *operands: Any, order: str = "specified", **attributes: Any) -> Any:

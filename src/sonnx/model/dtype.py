@@ -24,6 +24,9 @@ class DType(StrEnum):
     COMPLEX64 = "complex64"
     COMPLEX128 = "complex128"
 
+    # Types are keys of many tables; an enumeration's own function is Python's, and takes longer.
+    __hash__ = str.__hash__
+
 
 IEEE = (DType.FLOAT16, DType.FLOAT, DType.DOUBLE)
 SIGNED = (DType.INT8, DType.INT16, DType.INT32, DType.INT64)

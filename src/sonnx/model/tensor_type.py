@@ -32,9 +32,12 @@ class TensorType:
 
     def __post_init__(self) -> None:
         """Take a type by its spelling and sizes in a list; anything else that is no type is refused."""
-        if self.dtype is not None:
+        if self.dtype is not None and type(self.dtype) is not DType:
             object.__setattr__(self, "dtype", DType(self.dtype))
-        if self.shape is not None:
+        # Most shapes are in their form already; to make them anew takes longer than to see that.
+        if self.shape is not None and not (
+            type(self.shape) is tuple and {int}.issuperset(map(type, self.shape))
+        ):
             sizes = (size if isinstance(size, str | None) else index(size) for size in self.shape)
             object.__setattr__(self, "shape", tuple(sizes))
 

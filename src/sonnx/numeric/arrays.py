@@ -1,5 +1,6 @@
 """How tensors of the profile's types are held in NumPy arrays, and how an operand's type is found."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sonnx.model.dtype import DType
-from sonnx.model.tensor_type import TensorType
+from sonnx.model.tensor_type import Dialect, TensorType
 
 Array = NDArray[Any]
 
@@ -86,16 +87,24 @@ def _dtype_of_objects(array: Array) -> DType | None:
 
 def held_type(array: Array) -> DType:
     """The type of an array that `hold` has prepared: its dtype and class say it, no element is looked at."""
-    if array.dtype == np.dtype(object):
+    if array.dtype.kind == "O":
         return DType.REAL if isinstance(array, RealArray) else DType.STRING
     return _DTYPE[array.dtype]
 
 
-def describe(value: Any) -> tuple[TensorType, Array | None]:
+def describe(value: Any, dialect: Dialect = "onnx") -> tuple[TensorType, Array | None]:
     """Find the type of an operand, and the array that holds it; nothing is converted.
 
-    The array is None where the operand is no dense array of one of the profile's types.
+    The array is None where the operand is no dense array of one of the profile's types. `dialect` is whose
+    spelling the type uses.
     """
+    if type(value) is np.ndarray and value.dtype in _DTYPE:  # most are: nothing else is to be asked
+        return TensorType(_DTYPE[value.dtype], value.shape, dialect=dialect), value
+    kind, array = _described(value)
+    return (kind if dialect == kind.dialect else replace(kind, dialect=dialect)), array
+
+
+def _described(value: Any) -> tuple[TensorType, Array | None]:
     if value is None:
         return TensorType(None, None, foreign="absent"), None
     if _get(value, "nnz") is not None and not {"toarray", "todense"}.isdisjoint(dir(type(value))):

@@ -17,7 +17,10 @@ def by_blocks(function: Callable[..., None], *arrays: Array, dtype: np.dtype[Any
     flat = [array.reshape(-1) for array in arrays]
     result = np.empty(model.size, model.dtype if dtype is None else dtype)
     block = BLOCK_BYTES // model.dtype.itemsize
-    for start in range(0, model.size, block):
-        stop = start + block
-        function(*(array[start:stop] for array in flat), result[start:stop])
+    if model.size <= block:
+        function(*flat, result)
+    else:
+        for start in range(0, model.size, block):
+            stop = start + block
+            function(*(array[start:stop] for array in flat), result[start:stop])
     return result.reshape(model.shape)

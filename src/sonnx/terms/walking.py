@@ -65,6 +65,7 @@ def substituted(term: Term, values: Mapping[str, Term]) -> Term:
     return found
 
 
+@lru_cache(1024)
 def without_names(term: Term) -> Term:
     """The tree with the bodies of named words in their places."""
 
@@ -84,6 +85,18 @@ def without_names(term: Term) -> Term:
     return found
 
 
+def without_statements(term: Term) -> Term:
+    """The tree without the rulings and sentences of its branches, for whoever wants values alone."""
+
+    def change(each: Term, arguments: tuple[Truth, ...]) -> Truth:
+        return arguments[0] if each.word == "stated" else _same(each, arguments)
+
+    found = rebuilt(term, change)
+    assert isinstance(found, Term)  # nothing gets decided
+    return found
+
+
+@lru_cache(1024)
 def without_nans(term: Term, *, named: bool = False) -> Term:
     """The tree for a type that has no NaN: what asks for one is decided, and so is what hangs on that alone.
 

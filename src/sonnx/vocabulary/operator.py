@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from sonnx.model.dtype import DType
@@ -106,6 +107,27 @@ class Contract:
     lengths: Callable[[Call, Mapping[str, Lengths]], Lengths] | None = None
     # The ruling that defines it, such as `D-RELU`; where there are several, what they begin with (`D-CONV`).
     ruling: str = ""
+
+    @cached_property
+    def demanded(self) -> tuple[str, ...]:
+        """The operands that no call may leave out, by name."""
+        inputs = self.inputs
+        return tuple(o.name for o in inputs if not (o.optional or o.optional_in_onnx or o.variadic))
+
+    @cached_property
+    def dispensable(self) -> frozenset[str]:
+        """The operands that a call of ONNX may leave out."""
+        return frozenset(o.name for o in self.inputs if o.optional or o.optional_in_onnx)
+
+    @cached_property
+    def settled(self) -> frozenset[str]:
+        """The operands whose elements decide a shape."""
+        return frozenset(operand.name for operand in self.inputs if operand.constant)
+
+    @cached_property
+    def named(self) -> Mapping[str, Attribute]:
+        """The attributes by name."""
+        return {attribute.name: attribute for attribute in self.attributes}
 
 
 # Arrays by operand name, attributes by name → arrays by output name.

@@ -44,8 +44,9 @@ def declared_shape(output: str, shape_of: ShapeOf, *shown: str) -> Predicate:
     """A declared output has the shape that the operands and attributes give."""
 
     def predicate(call: Call) -> Broken | None:
-        declared, shape = call.outputs.get(output), shape_of(call)
+        declared = call.outputs.get(output)
         given = None if declared is None else declared.extents
+        shape = None if given is None else shape_of(call)
         if declared is None or given is None or shape is None or alike(given, shape):
             return None
         right = f"[{', '.join('?' if size is None else str(size) for size in shape)}]"

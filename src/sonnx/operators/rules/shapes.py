@@ -18,12 +18,12 @@ _ALL = {2: "both inputs", 3: "all three inputs"}
 def element_names(inputs: Sequence[Operand]) -> NamesOf:
     """The operands that are combined element by element, as a call names them."""
     combined = [operand for operand in inputs if operand.form == "elements"]
+    fixed = [operand.name for operand in combined if not operand.variadic]
+    various = [operand for operand in combined if operand.variadic]
 
     def names(call: Call) -> Sequence[str]:
-        fixed = [operand.name for operand in combined if not operand.variadic]
-        various = [operand for operand in combined if operand.variadic]
-        numbered = [name for name in operand_names(various, len(call.inputs)) if name in call.inputs]
-        return [*fixed, *numbered]
+        numbered = operand_names(various, len(call.inputs)) if various else ()
+        return [*fixed, *(name for name in numbered if name in call.inputs)]
 
     return names
 

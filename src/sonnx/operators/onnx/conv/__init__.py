@@ -3,8 +3,8 @@
 from sonnx.operators.onnx.conv.amend import amend
 from sonnx.operators.onnx.conv.contract import CONTRACT
 from sonnx.operators.onnx.conv.definition import DEFINITION
-from sonnx.operators.onnx.conv.fast import kernels
 from sonnx.operators.onnx.conv.geometry import CONVOLUTION
+from sonnx.operators.onnx.conv.kernels import kernels
 from sonnx.operators.onnx.conv.trials import drawn, trials
 from sonnx.operators.onnx.conv.witness import in_jax
 from sonnx.operators.shared.convolution_form import convolution_form

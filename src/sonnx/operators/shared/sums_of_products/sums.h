@@ -1,5 +1,6 @@
-/* Conv at the speed of the machine, with the bits of its definition: every output element is one sum, started at
-   the bias and continued term by term in the order input channel, kernel line, kernel column (D-CONV-6).
+/* Sums of products over windows at the speed of the machine, with the bits of their definition: every output
+   element is one sum, started at the bias and continued term by term in the order input channel, kernel line, kernel
+   column (D-CONV-6; a product of matrices has one line and one column).
    Vectors run across output elements, never along a sum, so the width of a vector changes no bit.
 
    TYPE is the type of tensors, SUM that of sums; HALF where TYPE holds float16 bits; FUSED rounds once a term.
@@ -36,26 +37,24 @@ INLINE SUM widened(TYPE value) { return value; }
 INLINE TYPE narrowed(SUM value) { return value; }
 #endif
 
-/* Clip of what a Conv made, by the cases of its definition; comparisons with a NaN bound are false. */
+/* Limits of what was summed, by two comparisons; those with a NaN bound are false. */
 struct bounds {
     TYPE low, high;
+    SUM wide_low, wide_high; /* the same, as they are compared */
 };
 
 INLINE struct bounds bounds_of(const struct parameters *p, void *const *operands, int64_t first)
 {
-    struct bounds found = {0, 0};
-    if (p->clipped) {
-        found.low = *(const TYPE *)operands[first];
-        found.high = *(const TYPE *)operands[first + 1];
-    }
-    return found;
+    if (!p->clipped) return (struct bounds){0, 0, 0, 0};
+    const TYPE low = *(const TYPE *)operands[first], high = *(const TYPE *)operands[first + 1];
+    return (struct bounds){low, high, widened(low), widened(high)};
 }
 
 INLINE TYPE limited(TYPE value, const struct bounds *bounds)
 {
-    if (widened(value) < widened(bounds->low)) value = bounds->low;
-    if (widened(value) > widened(bounds->high)) value = bounds->high;
-    return value;
+    const int below = widened(value) < bounds->wide_low;
+    const SUM wide = below ? bounds->wide_low : widened(value);
+    return wide > bounds->wide_high ? bounds->high : below ? bounds->low : value;
 }
 
 #if !HALF
@@ -66,6 +65,21 @@ INLINE vector limited_vector(vector value, const struct bounds *bounds)
     return chosen(value > high, high, value);
 }
 #endif
+
+/* Sums as elements of Y: what is no whole vector, or has to be rounded. They lie `row` and `column` elements apart;
+   limits that were kept to already change nothing. */
+INLINE void deliver(const struct parameters *p, const struct bounds *bounds, const SUM *sums, int64_t rows, int64_t row,
+                    int64_t columns, int64_t column, TYPE *out, int64_t pitch)
+{
+    const struct bounds held = *bounds; /* a copy, which no element of Y can be part of */
+    const int clipped = p->clipped != 0;
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < columns; j++) {
+            const TYPE value = narrowed(sums[i * row + j * column]);
+            out[i * pitch + j] = clipped ? limited(value, &held) : value;
+        }
+    }
+}
 
 /* --- the input with its padding ------------------------------------------------------------------------ */
 
@@ -250,3 +264,78 @@ INLINE void add_products(const int tall, int64_t terms, const SUM *a, const SUM 
         b += WIDE;
     }
 }
+
+/* A row's part in all terms, widened: the bias, then blocks of terms. In a block tiles follow one another, and in a
+   tile, which begins at row `start` and has `size` rows, the weights of one term stand together: the order of use. */
+INLINE void pack_row(const struct parameters *p, void *const *operands, int64_t row, int64_t start, int64_t size)
+{
+    const int64_t terms = p->channels * p->kernel_height * p->kernel_width, idle = row >= p->outputs;
+    const TYPE *const weights = (const TYPE *)operands[0] + (idle ? 0 : row * terms);
+    SUM *const packed = operands[1 + p->biased];
+    packed[row] = p->biased && !idle ? widened(((const TYPE *)operands[1])[row]) : 0;
+    for (int64_t k = 0; k < terms; k += p->block) {
+        const int64_t some = least(p->block, terms - k);
+        SUM *to = packed + p->rows * (1 + k) + start * some + (row - start);
+        for (int64_t i = 0; i < some; i++, to += size) *to = idle ? 0 : widened(weights[k + i]);
+    }
+}
+
+/* A tile's `tall` rows of sums through one block of terms. They start at the bias, which is one of each row, or of
+   each lane where `across`; without one they have waited in `out`, which is exact. */
+INLINE void block_of(const int tall, const int across, int64_t terms, const SUM *a, const SUM *b, const SUM *bias,
+                     SUM *out, int64_t pitch, const struct bounds *bounds)
+{
+    vector sums[TALL][2];
+    UNROLL
+    for (int j = 0; j < tall; j++) {
+        UNROLL
+        for (int v = 0; v < 2; v++) {
+            sums[j][v] = bias && !across ? spread(bias[j]) : load((bias ? bias : out + j * pitch) + v * LANES);
+        }
+    }
+    add_products(tall, terms, a, b, sums);
+    UNROLL
+    for (int j = 0; j < tall; j++) {
+        UNROLL
+        for (int v = 0; v < 2; v++) {
+#if !HALF
+            if (bounds) sums[j][v] = limited_vector(sums[j][v], bounds);
+#else
+            (void)bounds;
+#endif
+            store(out + j * pitch + v * LANES, sums[j][v]);
+        }
+    }
+}
+
+#if defined(ACROSS)
+/* A function each: alone, they are given registers better than within a larger one. */
+#define BLOCK_OF(tall)                                                                                            \
+    static ALONE void block_of_##tall(int64_t terms, const SUM *a, const SUM *b, const SUM *bias, SUM *out,        \
+                                      int64_t pitch, const struct bounds *bounds)                                 \
+    {                                                                                                             \
+        block_of(tall, ACROSS, terms, a, b, bias, out, pitch, bounds);                                            \
+    }
+BLOCK_OF(4)
+BLOCK_OF(5)
+BLOCK_OF(6)
+
+/* One block of terms for all `rows`, tile by tile. */
+INLINE void block_of_terms(int64_t rows, int64_t terms, const SUM *a, const SUM *b, const SUM *bias, SUM *out,
+                           int64_t pitch, const struct bounds *bounds)
+{
+    for (int64_t part = 0, count = parts(rows); part < count; part++) {
+        const int64_t tall = part_size(rows, part);
+        if (tall == 6) {
+            block_of_6(terms, a, b, bias, out, pitch, bounds);
+        } else if (tall == 5) {
+            block_of_5(terms, a, b, bias, out, pitch, bounds);
+        } else {
+            block_of_4(terms, a, b, bias, out, pitch, bounds);
+        }
+        a += tall * terms;
+        out += tall * pitch;
+        if (bias && !ACROSS) bias += tall;
+    }
+}
+#endif

@@ -1,62 +1,16 @@
-/* Conv with pixels in the vector and channels broadcast. */
-#include "onnx/conv/fast.h"
+/* Pixels in the vector and channels broadcast. */
+#define ACROSS 0 /* a bias is one of a row */
+#include "shared/sums_of_products/sums.h"
 
-/* W and B -> the bias, then blocks of terms; a task is an output channel. In a block, tiles of channels
-   follow one another, and in a tile the weights of one term stand together: the order of use. */
-void KERNEL(conv_pack)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+/* W and B -> packed weights, in tiles of channels; a task is an output channel. */
+void KERNEL(sums_pack)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
-    const int64_t terms = p->channels * p->kernel_height * p->kernel_width;
-    const int64_t count = parts(p->rows);
-    const TYPE *const weights = (const TYPE *)operands[0] + least(task, p->outputs - 1) * terms;
-    SUM *const packed = operands[1 + p->biased];
-    const int64_t small = p->rows / count, larger = p->rows % count; /* the first parts have one row more */
-    const int64_t part = task < larger * (small + 1) ? task / (small + 1) : larger + (task - larger * (small + 1)) / small;
+    const int64_t count = parts(p->rows), small = p->rows / count, larger = p->rows % count;
+    const int64_t behind = task - larger * (small + 1); /* the first parts have one row more */
+    const int64_t part = behind < 0 ? task / (small + 1) : larger + behind / small;
     (void)rank;
-    const int64_t start = part_start(p->rows, part), size = part_size(p->rows, part);
-    packed[task] = p->biased && task < p->outputs ? widened(((const TYPE *)operands[1])[task]) : 0;
-    for (int64_t k = 0; k < terms; k += p->block) {
-        const int64_t some = least(p->block, terms - k);
-        SUM *to = packed + p->rows * (1 + k) + start * some + (task - start);
-        for (int64_t i = 0; i < some; i++, to += size) *to = task < p->outputs ? widened(weights[k + i]) : 0;
-    }
+    pack_row(p, operands, task, part_start(p->rows, part), part_size(p->rows, part));
 }
-
-/* A tile's `tall` channels through one block of terms; sums wait in `out` between blocks, which is exact. */
-INLINE void block_of_channels(const int tall, int64_t terms, const SUM *weights, const SUM *panel,
-                              const SUM *bias, SUM *out, int64_t pitch, const struct bounds *bounds)
-{
-    vector sums[TALL][2];
-    UNROLL
-    for (int j = 0; j < tall; j++) {
-        sums[j][0] = bias ? spread(bias[j]) : load(out + j * pitch);
-        sums[j][1] = bias ? sums[j][0] : load(out + j * pitch + LANES);
-    }
-    add_products(tall, terms, weights, panel, sums);
-    UNROLL
-    for (int j = 0; j < tall; j++) {
-#if !HALF
-        if (bounds) {
-            sums[j][0] = limited_vector(sums[j][0], bounds);
-            sums[j][1] = limited_vector(sums[j][1], bounds);
-        }
-#else
-        (void)bounds;
-#endif
-        store(out + j * pitch, sums[j][0]);
-        store(out + j * pitch + LANES, sums[j][1]);
-    }
-}
-
-/* A function each: alone, they are given registers better than within a larger one. */
-#define BLOCK_OF_CHANNELS(tall)                                                                                   \
-    static ALONE void block_of_##tall(int64_t terms, const SUM *weights, const SUM *panel, const SUM *bias,       \
-                                      SUM *out, int64_t pitch, const struct bounds *bounds)                       \
-    {                                                                                                             \
-        block_of_channels(tall, terms, weights, panel, bias, out, pitch, bounds);                                 \
-    }
-BLOCK_OF_CHANNELS(4)
-BLOCK_OF_CHANNELS(5)
-BLOCK_OF_CHANNELS(6)
 
 /* Where the windows of a tile's pixels lie: vector v is read at from[v][0] in whole, or up to lane `turn`
    there and from it on at from[v][1], or lane by lane. */
@@ -160,8 +114,7 @@ INLINE void block_of_tile(const struct parameters *p, const struct places *at, c
                           const SUM *image, const SUM *packed, int64_t first, int64_t terms, SUM *panel,
                           SUM *out, int64_t pitch, const struct bounds *bounds)
 {
-    const SUM *weights = packed + p->rows * (1 + first);
-    const SUM *bias = first == 0 ? packed : NULL;
+    const SUM *const weights = packed + p->rows * (1 + first);
     if (at->turns == 0) {
         pack_panel(p, at, 0, offsets, image, first, terms, panel);
     } else if (at->turns == 1) {
@@ -169,41 +122,11 @@ INLINE void block_of_tile(const struct parameters *p, const struct places *at, c
     } else {
         pack_panel(p, at, 2, offsets, image, first, terms, panel);
     }
-    for (int64_t part = 0, count = parts(p->rows), row = 0; part < count; part++) {
-        const int64_t tall = part_size(p->rows, part);
-        const SUM *const start = bias ? bias + row : NULL;
-        SUM *const to = out + row * pitch;
-        if (tall == 6) {
-            block_of_6(terms, weights, panel, start, to, pitch, bounds);
-        } else if (tall == 5) {
-            block_of_5(terms, weights, panel, start, to, pitch, bounds);
-        } else {
-            block_of_4(terms, weights, panel, start, to, pitch, bounds);
-        }
-        weights += tall * terms;
-        row += tall;
-    }
-}
-
-/* What waited in scratch memory, with its idle rows and lanes, goes to the output. */
-INLINE void deliver(const struct parameters *p, const SUM *sums, int64_t count, TYPE *out, int64_t pitch,
-                    const struct bounds *bounds)
-{
-    (void)bounds;
-    for (int64_t row = 0; row < p->outputs; row++) {
-        for (int64_t lane = 0; lane < count; lane++) {
-            const TYPE value = narrowed(sums[row * WIDE + lane]);
-#if HALF
-            out[row * pitch + lane] = p->clipped ? limited(value, bounds) : value;
-#else
-            out[row * pitch + lane] = value;
-#endif
-        }
-    }
+    block_of_terms(p->rows, terms, weights, panel, first == 0 ? packed : NULL, out, pitch, bounds);
 }
 
 /* padded X, packed weights, offsets (, bounds) -> Y, scratch; a task is some tiles of one image. */
-void KERNEL(conv_dense)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+void KERNEL(sums_dense)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t pixels = p->out_height * p->out_width, terms = p->channels * p->kernel_height * p->kernel_width;
     const int64_t tiles = (pixels + WIDE - 1) / WIDE, tasks = (tiles + p->tiles - 1) / p->tiles;
@@ -228,7 +151,7 @@ void KERNEL(conv_dense)(const struct parameters *p, void *const *operands, int64
 #endif
             SUM *const sums = waiting + (tile - begin) * p->rows * WIDE;
             block_of_tile(p, &at, offsets, padded, packed, first, some, panel, sums, WIDE, last);
-            if (first + some == terms) deliver(p, sums, at.count, out + at.pixel, pixels, last);
+            if (first + some == terms) deliver(p, &bounds, sums, p->outputs, WIDE, at.count, 1, out + at.pixel, pixels);
         }
     }
 }

@@ -1,8 +1,8 @@
-/* Conv with one kernel a channel, whose maps have too few columns for vectors: the vector is channels. */
-#include "onnx/conv/fast.h"
+/* One kernel a channel, where maps have too few columns for vectors: the vector is channels. */
+#include "shared/sums_of_products/sums.h"
 
 /* W (and B) -> for LANES channels after LANES channels, the bias and the taps; a task is so many channels. */
-void KERNEL(conv_pack_across)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+void KERNEL(sums_pack_across)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t taps = p->kernel_height * p->kernel_width;
     SUM *const packed = (SUM *)operands[1 + p->biased] + task * (1 + taps) * LANES;
@@ -33,7 +33,7 @@ INLINE void weave(const struct parameters *p, const TYPE *image, SUM *lane)
 }
 
 /* X, packed weights (, bounds) -> Y, scratch; a task is LANES channels of an image. */
-void KERNEL(conv_across)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+void KERNEL(sums_across)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t taps = p->kernel_height * p->kernel_width, tasks = (p->channels + LANES - 1) / LANES;
     const int64_t first = task % tasks * LANES, count = least(LANES, p->channels - first);
@@ -57,9 +57,8 @@ void KERNEL(conv_across)(const struct parameters *p, void *const *operands, int6
                 sums = add_product(sums, load(from + j * p->dilation_width * LANES), load(weights));
             }
         }
-        for (int64_t i = 0; i < count; i++) {
-            const TYPE value = narrowed(sums[i]);
-            out[i * pixels + pixel] = p->clipped ? limited(value, &bounds) : value;
-        }
+        SUM lanes[VECTOR_BYTES / SUM_BYTES];
+        store(lanes, sums);
+        deliver(p, &bounds, lanes, count, 1, 1, 1, out + pixel, pixels);
     }
 }

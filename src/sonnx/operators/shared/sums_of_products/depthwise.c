@@ -1,5 +1,5 @@
-/* Conv with one kernel a channel. */
-#include "onnx/conv/fast.h"
+/* One kernel a channel. */
+#include "shared/sums_of_products/sums.h"
 
 /* One channel: where a strip of its padded plane begins, its kernel and bias, and what limits Y. */
 struct channel {
@@ -10,19 +10,13 @@ struct channel {
     struct bounds bounds;
 };
 
-/* The first `count` lanes of `tall` lines of sums, as elements of Y: what is no whole vector, or has to be
-   rounded. */
-static void deliver(const struct parameters *p, const struct channel *c, int tall, const vector *sums,
-                    int64_t count, TYPE *out)
+/* The first `count` lanes of `tall` lines of sums; a function of its own, which few lines need. */
+static void deliver_lanes(const struct parameters *p, const struct channel *c, int tall, const vector *sums,
+                          int64_t count, TYPE *out)
 {
-    for (int i = 0; i < tall; i++) {
-        SUM lanes[VECTOR_BYTES / SUM_BYTES];
-        store(lanes, sums[i]);
-        for (int64_t j = 0; j < count; j++) {
-            const TYPE value = narrowed(lanes[j]);
-            out[i * p->out_width + j] = p->clipped ? limited(value, &c->bounds) : value;
-        }
-    }
+    SUM lanes[4 * VECTOR_BYTES / SUM_BYTES];
+    for (int i = 0; i < tall; i++) store(lanes + i * LANES, sums[i]);
+    deliver(p, &c->bounds, lanes, tall, LANES, count, 1, out, p->out_width);
 }
 
 /* `tall` lines of a vector of sums, whose first window begins at `from`. */
@@ -106,7 +100,7 @@ INLINE void lines(const struct parameters *p, const struct channel *c, const int
             vector last[4]; /* a copy: what another function sees cannot stay in registers */
             UNROLL
             for (int i = 0; i < tall; i++) last[i] = sums[i];
-            deliver(p, c, tall, last, least(LANES, width - column), out + column);
+            deliver_lanes(p, c, tall, last, least(LANES, width - column), out + column);
         }
     }
 }
@@ -139,7 +133,7 @@ INLINE void strip(const struct parameters *p, const struct channel *c, some_line
 
 /* X, W, offsets (, B) (, bounds) -> Y, scratch; a task is a channel of an image. It is padded and done strip by
    strip, so that a strip stays in the cache nearest to the processor. */
-void KERNEL(conv_depthwise)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+void KERNEL(sums_depthwise)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t taps = p->kernel_height * p->kernel_width, channel = task % p->channels;
     const TYPE *const image = (const TYPE *)operands[0] + task * p->height * p->width;

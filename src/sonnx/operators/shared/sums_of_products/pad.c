@@ -1,8 +1,8 @@
-/* The input of a Conv with its padding, as fast_dense.c and fast_swapped.c read it. */
-#include "onnx/conv/fast.h"
+/* The input with its padding, as dense.c and swapped.c read it. */
+#include "shared/sums_of_products/sums.h"
 
 /* X -> padded X; a task is a channel of an image. */
-void KERNEL(conv_pad)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+void KERNEL(sums_pad)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const TYPE *const image = (const TYPE *)operands[0] + task * p->height * p->width;
     SUM *const padded = (SUM *)operands[1] + task * p->plane;
@@ -11,7 +11,7 @@ void KERNEL(conv_pad)(const struct parameters *p, void *const *operands, int64_t
 }
 
 /* -> where in the padded input each tap of the kernel lies, counted from where tap (0, 0) does. */
-void KERNEL(conv_offsets)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
+void KERNEL(sums_offsets)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     int64_t *const offsets = (int64_t *)operands[0] + task * p->kernel_width;
     (void)rank;
