@@ -38,7 +38,7 @@ from proofs.lock import (
 from proofs.units import PROJECTS, ROOT, THEORIES, all_units, emitted, tools_digests, tree_digest
 from sonnx import __version__
 from sonnx.cli.progress import bar, ended_by_signals
-from sonnx.derive.why3 import theories
+from sonnx.definitions import definitions
 from sonnx.load.whole_file import whole_file
 from sonnx.operators import OPERATORS
 from sonnx.prove.mlw import subject_of
@@ -150,7 +150,7 @@ def prove(folder: Path, wanted: frozenset[str], tools: Tools) -> Found:
     options = Options(cache=False)
     with ExitStack() as stack:
         theory = planned_theories(
-            definitions=theories(OPERATORS), options=options, tools=tools, wanted=is_wanted
+            definitions=definitions(), options=options, tools=tools, wanted=is_wanted
         )
         plans = [stack.enter_context(theory)]
         for name in PROJECTS:

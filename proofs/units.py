@@ -14,7 +14,7 @@ from onnx import ModelProto
 import sonnx
 from examples import kernels, mobilenet_like
 from proofs.lock import Unit
-from sonnx.derive.why3 import theories
+from sonnx.definitions import definitions
 from sonnx.operators import OPERATORS
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.contracts import assumed, contracts
@@ -108,7 +108,7 @@ def project_units(
 
 def all_units(tools: Mapping[str, str]) -> list[Unit]:
     """Everything of this project that is proved."""
-    found = theory_units(operators_sources(), tools[THEORIES], definitions=theories(OPERATORS))
+    found = theory_units(operators_sources(), tools[THEORIES], definitions=definitions())
     for name in PROJECTS:
         found += project_units(name, emitted_texts(name), tools[name])
     return found

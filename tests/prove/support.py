@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sonnx.derive.why3 import theories
+from sonnx.definitions import definitions
 from sonnx.operators import OPERATORS
 from sonnx.prove.mlw import subject_of
 from sonnx.prove.result import Proofs
@@ -50,7 +50,7 @@ def proofs_of_mutant(file: str, old: str, new: str, *, options: Options = QUICK)
     assert sources[file].count(old) == 1, "the place must be there, and once"
     sources[file] = sources[file].replace(old, new)
     return prove_theories(
-        [subject_of(file)], sources=sources, definitions=theories(OPERATORS), options=options
+        [subject_of(file)], sources=sources, definitions=definitions(), options=options
     )
 
 

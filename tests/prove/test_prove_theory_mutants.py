@@ -8,7 +8,7 @@ import pytest
 from tests.loops import for_each
 from tests.prove.support import installed_tools, needs_provers
 
-from sonnx.derive.why3 import theories
+from sonnx.definitions import definitions
 from sonnx.operators import OPERATORS
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.mlw import subject_of
@@ -267,7 +267,7 @@ def is_proved(sources: dict[str, str], file: str, module: str, law: str) -> bool
 @for_each("mutant", MUTANTS)
 def test_a_wrong_definition_loses_a_law(mutant: str) -> None:
     changed, old, new, file, module, law = MUTANTS[mutant]
-    sources = operators_sources() | theories(OPERATORS)
+    sources = operators_sources() | definitions()
     assert sources[changed].count(old) == 1, "the place must be there, and once"
     sources[changed] = sources[changed].replace(old, new)
     assert not is_proved(sources, file or changed, module, law)

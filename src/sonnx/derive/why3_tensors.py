@@ -2,21 +2,18 @@
 
 A module says what the definition makes of operands of these shapes, index by index as the definition counts
 them, over any type of elements; what it asks of the type is for a theory to give. `defined` ties that to the
-tensors of shared/shapes.mlw, so that a theory's general function can be held against it. Where the elements
-of the case can be said, `given` and `gives` are what it was given, and what must come out.
+tensors of shared/shapes.mlw, so that a theory's general function can be held against it.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import product
-from math import isfinite, prod
+from math import prod
 from typing import Any, Protocol
 
 from sonnx.derive.tracing import traced
 from sonnx.derive.why3 import FUNCTIONS, PREDICATES, called, literal_name, module, variable
-from sonnx.model.dtype import IEEE, INTEGERS, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
 from sonnx.terms.tensors import Made
@@ -48,7 +45,7 @@ class Tensor(Protocol):
 
 
 class Case(Protocol):
-    """A call, and what it must give."""
+    """A call that obeys every rule."""
 
     @property
     def name(self) -> str:
@@ -63,11 +60,6 @@ class Case(Protocol):
     @property
     def attributes(self) -> Mapping[str, Any]:
         """Attributes by name."""
-        ...
-
-    @property
-    def outputs(self) -> Mapping[str, Tensor]:
-        """Results by name."""
         ...
 
 
@@ -96,11 +88,9 @@ def _module(operator: Operator, case: Case) -> Iterator[str]:
     names = operand_names(operator.contract.outputs, len(found.made))
     written = Traced(found, dict(zip(names, found.made, strict=True)))
     if written.is_small:
-        lines = written.lines()
-        lines += _elements(written, case)
         call = [f"{name} {kind}" for name, kind in types.items()]
         call += [f"{name} = {value}" for name, value in case.attributes.items()]
-        yield f"(* {case.name}: {', '.join(call)}. *)\n{module(title(case.name), lines)}\n"
+        yield f"(* {case.name}: {', '.join(call)}. *)\n{module(title(case.name), written.lines())}\n"
 
 
 def title(name: str) -> str:
@@ -120,7 +110,9 @@ class Traced:
     def is_small(self) -> bool:
         """Whether it has few axes and few steps, so that it can be written out."""
         shapes = [*self._operands.values(), *(each.shape for each in self.made.values())]
-        folds = (part.data[0] for each in self.made.values() for part in parts(each.term) if part.word == "fold")
+        folds = (
+            part.data[0] for each in self.made.values() for part in parts(each.term) if part.word == "fold"
+        )
         return all(len(shape) <= _MOST_AXES for shape in shapes) and all(
             prod(counts) <= _MOST_STEPS for counts in folds
         )
@@ -129,19 +121,12 @@ class Traced:
     def _operands(self) -> Mapping[str, tuple[int, ...]]:
         return {name: each.shape for name, each in self.trace.operands.items()}
 
-    @property
-    def asks(self) -> bool:
-        """Whether anything is asked of the type of elements."""
-        return bool(self._asked())
-
     def lines(self) -> list[str]:
         """What is asked of the type, the results, and what ties them to tensors."""
         lines = ["use int.Int", "use int.EuclideanDivision", "use shared.shapes.Shape"]
         lines += ["use shared.shapes.Sizes", "", "type t", *sorted(self._asked())]
         walk = Walk(self._operands)
-        taken = "".join(
-            f" ({variable(name)}: {_function(len(shape))})" for name, shape in self._operands.items()
-        )
+        taken = self._taken()
         for name, made in self.made.items():
             indices = _indices(made, self._operands)
             counted = f" ({' '.join(indices.values())}: int)" if indices else ""
@@ -150,26 +135,38 @@ class Traced:
         return [*lines, "", *self._tied()]
 
     def _tied(self) -> Iterator[str]:
-        """A predicate: where tensors hold operands, others hold the results."""
-        tensors = [variable(name) for name in (*self._operands, *self.made)]
-        yield f"predicate defined ({' '.join(f'{name}_' for name in tensors)}: tensor t) ="
+        """The operands as tensors, and a predicate: others hold the results for all indices."""
         for name, shape in self._operands.items():
             own = variable(name)
-            yield f"  forall {own}. {_holds(own, shape)} {own} ->"
+            yield f"function {own}_of ({own}: {_function(len(shape))}) : tensor t = {_tensor(own, shape)}"
         given = "".join(f" {variable(name)}" for name in self._operands)
-        held = (f"{_holds(variable(name), made.shape)} ({variable(name)}{given})" for name, made in self.made.items())
+        tensors = " ".join(f"{variable(name)}_" for name in self.made)
+        yield f"predicate defined{self._taken()} ({tensors}: tensor t) ="
+        held = (
+            _holds(variable(name), made.shape, f"{variable(name)}{given}") for name, made in self.made.items()
+        )
         yield f"  {_AND.join(held)}"
+
+    def _taken(self) -> str:
+        """The operands as functions of their indices."""
+        return "".join(
+            f" ({variable(name)}: {_function(len(shape))})" for name, shape in self._operands.items()
+        )
 
     def _asked(self) -> set[str]:
         found = {part for each in self.made.values() for part in parts(without_names(each.term))}
         numbers = [part for part in found if part.sort is not Sort.INDEX and part.word in FUNCTIONS]
-        functions = {f"function {called(part.word)} {' '.join('t' * FUNCTIONS[part.word])} : t" for part in numbers}
+        functions = {
+            f"function {called(part.word)} {' '.join('t' * FUNCTIONS[part.word])} : t" for part in numbers
+        }
         predicates = {
             f"predicate {part.word} {' '.join('t' * PREDICATES[part.word])}"
             for part in found
             if part.word in PREDICATES and part.arguments[0].sort is not Sort.INDEX
         }
-        literals = {f"constant {literal_name(part)}: t" for part in found if part.word in ("literal", "lowest")}
+        literals = {
+            f"constant {literal_name(part)}: t" for part in found if part.word in ("literal", "lowest")
+        }
         return functions | predicates | literals
 
 
@@ -177,8 +174,27 @@ def _function(rank: int) -> str:
     return " -> ".join(["int"] * rank + ["t"])
 
 
-def _holds(name: str, shape: Sequence[int]) -> str:
-    return " ".join([f"holds{len(shape)} {name}_", *map(str, shape)])
+def _places(rank: int) -> list[str]:
+    """The indices of a tensor of shared/shapes.mlw, the outermost first."""
+    return [f"(i {axis})" for axis in reversed(range(rank))]
+
+
+def _tensor(function: str, shape: Sequence[int]) -> str:
+    """A function of indices as a tensor."""
+    sizes = " ".join([f"sizes{len(shape)}", *map(str, shape)])
+    index = "i" if shape else "_"
+    return f"{{ shape = {sizes}; value = fun {index} -> {' '.join([function, *_places(len(shape))])} }}"
+
+
+def _holds(name: str, shape: Sequence[int], function: str) -> str:
+    """That a tensor has a shape, and at its indices what the function says."""
+    own = f"{name}_"
+    sizes = [f"{own}.shape.size {axis} = {size}" for axis, size in enumerate(reversed(shape))]
+    bounds = [f"0 <= i {axis} < {size} ->" for axis, size in enumerate(reversed(shape))]
+    element = f"{own}.value i = {' '.join([function, *_places(len(shape))])}"
+    return _AND.join(
+        [f"{own}.shape.rank = {len(shape)}", *sizes, f"(forall i. {' '.join([*bounds, element])})"]
+    )
 
 
 def _indices(made: Made, operands: Iterable[str]) -> dict[str, str]:
@@ -303,54 +319,3 @@ def _bound(index: str | int) -> str:
 
 def _applied(name: str, indices: Sequence[str | int]) -> str:
     return " ".join([name, *map(_bound, indices)])
-
-
-def _elements(written: Traced, case: Case) -> list[str]:
-    """What the case is given and what it gives, where all elements are numbers that Why3 has words for.
-
-    Rounded results are no numbers that a theory of exact ones gives, so what calculates is asked for reals.
-    """
-    of = {"given": {name: case.inputs[name] for name in written.trace.operands}, "gives": case.outputs}
-    types = {tensor.type.dtype for tensors in of.values() for tensor in tensors.values()}
-    exact = types == {DType.REAL} or (not written.asks and (types <= {*INTEGERS} or types <= {*IEEE, DType.REAL}))
-    flat = {name: [*tensor.array().flat] for tensors in of.values() for name, tensor in tensors.items()}
-    if not exact or not all(_is_finite(each) for elements in flat.values() for each in elements):
-        return []
-    kind = "int" if types <= {*INTEGERS} else "real"
-    lines = ["", "use real.RealInfix"] if kind == "real" else []
-    for said, tensors in of.items():
-        held = []
-        for name, tensor in tensors.items():
-            shape = tensor.type.sizes or ()
-            own = f"{said}_{variable(name)}"
-            lines += ["", *_listed(own, shape, [_number(each, kind) for each in flat[name]], kind)]
-            held.append(f"{_holds(variable(name), shape)} {own}")
-        taken = " ".join(f"{variable(name)}_" for name in tensors)
-        lines += ["", f"predicate {said} ({taken}: tensor {kind}) = {_AND.join(held)}"]
-    return lines
-
-
-def _is_finite(element: Any) -> bool:
-    return isinstance(element, (int, Fraction)) or isfinite(element)
-
-
-def _number(element: Any, kind: str) -> str:
-    value = Fraction(element) if isinstance(element, (int, Fraction)) else Fraction(float(element))
-    if kind == "int":
-        return str(value)
-    text = f"{abs(value.numerator)}.0" + (f" /. {value.denominator}.0" if value.denominator > 1 else "")
-    return f"-. ({text})" if value < 0 else text
-
-
-def _listed(name: str, shape: Sequence[int], elements: Sequence[str], kind: str) -> Iterator[str]:
-    """A function of indices that has these elements in C order."""
-    indices = [f"i{axis}" for axis in range(len(shape))]
-    counted = f" ({' '.join(indices)}: int)" if indices else ""
-    steps = (prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    place = " + ".join(str(_calculated("multiply", *pair)) for pair in zip(indices, steps, strict=True))
-    yield f"function {name}{counted} : {kind} ="
-    # An empty tensor has no element, and a function has one for every index.
-    *first, last = elements or [_number(0, kind)]
-    yield from (f"  let place = {place} in",) if first else ()
-    yield from (f"  if place = {number} then {each} else" for number, each in enumerate(first))
-    yield f"  {last}"

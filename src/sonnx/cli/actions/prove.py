@@ -11,7 +11,7 @@ from sonnx.cli.files import is_same_file
 from sonnx.cli.findings import say_findings
 from sonnx.cli.progress import Advance, bar, ended_by_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say, watched_console
-from sonnx.derive.why3 import theories
+from sonnx.definitions import definitions
 from sonnx.load.whole_file import whole_file
 from sonnx.operators import OPERATORS
 from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text
@@ -67,7 +67,7 @@ def _watch(advance: Advance) -> Watch:
 def _proofs(options: ProveOptions, watch: Watch) -> Proofs:
     how = Options(seconds=options.timeout, jobs=options.jobs, cache=options.cache)
     if options.operators:
-        definitions = theories(OPERATORS)
+        definitions = definitions()
         return prove_theories(options.names, definitions=definitions, options=how, watch=watch)
     from sonnx.prove.projects import prove_project  # noqa: PLC0415  theories need nothing of it
 
