@@ -40,7 +40,6 @@ from sonnx import __version__
 from sonnx.cli.progress import bar, ended_by_signals
 from sonnx.definitions import definitions
 from sonnx.load.whole_file import whole_file
-from sonnx.operators import OPERATORS
 from sonnx.prove.mlw import subject_of
 from sonnx.prove.plan import carry_out
 from sonnx.prove.projects import planned_project
@@ -149,9 +148,7 @@ def prove(folder: Path, wanted: frozenset[str], tools: Tools) -> Found:
 
     options = Options(cache=False)
     with ExitStack() as stack:
-        theory = planned_theories(
-            definitions=definitions(), options=options, tools=tools, wanted=is_wanted
-        )
+        theory = planned_theories(definitions=definitions(), options=options, tools=tools, wanted=is_wanted)
         plans = [stack.enter_context(theory)]
         for name in PROJECTS:
             project = planned_project(_written(folder, name), options=options, tools=tools, wanted=is_wanted)

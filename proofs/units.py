@@ -15,7 +15,6 @@ import sonnx
 from examples import kernels, mobilenet_like
 from proofs.lock import Unit
 from sonnx.definitions import definitions
-from sonnx.operators import OPERATORS
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.contracts import assumed, contracts
 from sonnx.prove.eva import WHOLE

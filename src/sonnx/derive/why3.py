@@ -313,9 +313,7 @@ class _Written:
 
     def _function(self, name: str, operands: Mapping[str, Sort], term: Term) -> Iterator[str]:
         runs = groupby(operands.items(), lambda each: each[1])
-        taken = (
-            f"({' '.join(variable(each) for each, _ in run)}: {self._type(sort)})" for sort, run in runs
-        )
+        taken = (f"({' '.join(variable(each) for each, _ in run)}: {self._type(sort)})" for sort, run in runs)
         yield f"function {name} {' '.join(taken)} : t ="
         yield from (f"  {line}" for line in _chain(term))
 

@@ -138,14 +138,18 @@ class Traced:
         """The operands as tensors, and a predicate: others hold the results for all indices."""
         for name, shape in self._operands.items():
             own = variable(name)
-            yield f"function {own}_of ({own}: {_function(len(shape))}) : tensor t = {_tensor(own, shape)}"
+            yield f"function {own}_of ({own}: {_function(len(shape))}) : tensor t ="
+            yield f"  {_tensor(own, shape)}"
         given = "".join(f" {variable(name)}" for name in self._operands)
         tensors = " ".join(f"{variable(name)}_" for name in self.made)
         yield f"predicate defined{self._taken()} ({tensors}: tensor t) ="
-        held = (
-            _holds(variable(name), made.shape, f"{variable(name)}{given}") for name, made in self.made.items()
-        )
-        yield f"  {_AND.join(held)}"
+        held = [
+            line
+            for name, made in self.made.items()
+            for line in _holds(variable(name), made.shape, f"{variable(name)}{given}")
+        ]
+        yield from (f"  {line} /\\" for line in held[:-1])
+        yield f"  {held[-1]}"
 
     def _taken(self) -> str:
         """The operands as functions of their indices."""
@@ -186,15 +190,14 @@ def _tensor(function: str, shape: Sequence[int]) -> str:
     return f"{{ shape = {sizes}; value = fun {index} -> {' '.join([function, *_places(len(shape))])} }}"
 
 
-def _holds(name: str, shape: Sequence[int], function: str) -> str:
+def _holds(name: str, shape: Sequence[int], function: str) -> tuple[str, str]:
     """That a tensor has a shape, and at its indices what the function says."""
     own = f"{name}_"
     sizes = [f"{own}.shape.size {axis} = {size}" for axis, size in enumerate(reversed(shape))]
     bounds = [f"0 <= i {axis} < {size} ->" for axis, size in enumerate(reversed(shape))]
     element = f"{own}.value i = {' '.join([function, *_places(len(shape))])}"
-    return _AND.join(
-        [f"{own}.shape.rank = {len(shape)}", *sizes, f"(forall i. {' '.join([*bounds, element])})"]
-    )
+    has_shape = _AND.join([f"{own}.shape.rank = {len(shape)}", *sizes])
+    return has_shape, f"(forall i: index. {' '.join([*bounds, element])})"
 
 
 def _indices(made: Made, operands: Iterable[str]) -> dict[str, str]:

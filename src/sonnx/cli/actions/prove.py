@@ -13,7 +13,6 @@ from sonnx.cli.progress import Advance, bar, ended_by_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say, watched_console
 from sonnx.definitions import definitions
 from sonnx.load.whole_file import whole_file
-from sonnx.operators import OPERATORS
 from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text
 from sonnx.prove.result import Proofs
 from sonnx.prove.running import Options, Watch
@@ -67,8 +66,7 @@ def _watch(advance: Advance) -> Watch:
 def _proofs(options: ProveOptions, watch: Watch) -> Proofs:
     how = Options(seconds=options.timeout, jobs=options.jobs, cache=options.cache)
     if options.operators:
-        definitions = definitions()
-        return prove_theories(options.names, definitions=definitions, options=how, watch=watch)
+        return prove_theories(options.names, definitions=definitions(), options=how, watch=watch)
     from sonnx.prove.projects import prove_project  # noqa: PLC0415  theories need nothing of it
 
     return prove_project(Path(options.names[0]), options=how, watch=watch)
