@@ -128,11 +128,9 @@ def test_every_case_of_every_operator_by_tensors_has_a_module_of_its_own() -> No
     assert title("a line's end: 2 and 3") == "ALineSEnd2And3"
 
 
+READ = Walk.read
 WRONG: list[tuple[str, Any]] = [
-    (
-        "read",
-        lambda walk, term, values: walk.read_flat(make("read_flat", term.arguments[:1], term.data), values),
-    ),
+    ("read", lambda walk, term, values: READ(walk, make("read", term.arguments[::-1], term.data), values)),
     ("select", lambda walk, term, values: walk.expression(term.arguments[1], values)),
     ("compared", lambda _walk, _term, _values: "0 < 1"),
 ]
