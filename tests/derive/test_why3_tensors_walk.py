@@ -116,6 +116,8 @@ def test_what_is_too_long_is_left_out_and_what_is_no_word_refused() -> None:
     with pytest.raises(DefinitionError, match="`value` is no word for tensors"):
         Walk({}).expression(make("value", data="x"), Values({}))
     assert Walk({}).index(index("i") + 0, Values({"i": 4})) == 4
+    # A step of a fold whose index is 0 there leaves no sum behind.
+    assert Walk({}).index(index("k") + index("i"), Values({"k": 0, "i": "i"})) == "i"
 
 
 def test_every_case_of_every_operator_by_tensors_has_a_module_of_its_own() -> None:
