@@ -37,11 +37,9 @@ from proofs.lock import (
 )
 from proofs.units import PROJECTS, ROOT, THEORIES, all_units, emitted, tools_digests, tree_digest
 from sonnx import __version__
-from sonnx.cli.actions.prove import theory_sources
 from sonnx.cli.progress import bar, ended_by_signals
-from sonnx.derive.why3 import theories
+from sonnx.definitions import definitions, theory_sources
 from sonnx.load.whole_file import whole_file
-from sonnx.operators import OPERATORS
 from sonnx.prove.mlw import subject_of
 from sonnx.prove.plan import carry_out
 from sonnx.prove.projects import planned_project
@@ -152,7 +150,7 @@ def prove(folder: Path, wanted: frozenset[str], tools: Tools) -> Found:
     with ExitStack() as stack:
         theory = planned_theories(
             sources=theory_sources(),
-            definitions=theories(OPERATORS),
+            definitions=definitions(),
             options=options,
             tools=tools,
             wanted=is_wanted,

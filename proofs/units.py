@@ -14,9 +14,7 @@ from onnx import ModelProto
 import sonnx
 from examples import kernels, mobilenet_like
 from proofs.lock import Unit
-from sonnx.cli.actions.prove import theory_sources
-from sonnx.derive.why3 import theories
-from sonnx.operators import OPERATORS
+from sonnx.definitions import definitions, theory_sources
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.contracts import assumed, contracts
 from sonnx.prove.eva import WHOLE
@@ -109,7 +107,7 @@ def project_units(
 
 def all_units(tools: Mapping[str, str]) -> list[Unit]:
     """Everything of this project that is proved."""
-    found = theory_units(theory_sources(), tools[THEORIES], definitions=theories(OPERATORS))
+    found = theory_units(theory_sources(), tools[THEORIES], definitions=definitions())
     for name in PROJECTS:
         found += project_units(name, emitted_texts(name), tools[name])
     return found

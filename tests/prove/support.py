@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sonnx.derive.why3 import theories
-from sonnx.operators import OPERATORS
+from sonnx.definitions import definitions
 from sonnx.prove.mlw import subject_of
 from sonnx.prove.result import Proofs
 from sonnx.prove.running import Options
@@ -49,9 +48,7 @@ def proofs_of_mutant(file: str, old: str, new: str, *, options: Options = QUICK)
     sources = operators_sources()
     assert sources[file].count(old) == 1, "the place must be there, and once"
     sources[file] = sources[file].replace(old, new)
-    return prove_theories(
-        [subject_of(file)], sources=sources, definitions=theories(OPERATORS), options=options
-    )
+    return prove_theories([subject_of(file)], sources=sources, definitions=definitions(), options=options)
 
 
 def script(path: Path, text: str) -> Path:

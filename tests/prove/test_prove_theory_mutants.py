@@ -8,8 +8,7 @@ import pytest
 from tests.loops import for_each
 from tests.prove.support import installed_tools, needs_provers
 
-from sonnx.derive.why3 import theories
-from sonnx.operators import OPERATORS
+from sonnx.definitions import definitions
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.mlw import subject_of
 from sonnx.prove.running import run_tool
@@ -152,8 +151,8 @@ MUTANTS = {
         "index_of (part s lo k) (i lo) (a - lo) else",
         "index_of (part s lo k) (i lo) (lo + k - 1 - a) else",
         "",
-        "Examples",
-        "example_37'vc",
+        "Cases",
+        "first_two'vc",
     ),
     "xla/concatenate": (
         "xla/concatenate/theory.mlw",
@@ -267,7 +266,7 @@ def is_proved(sources: dict[str, str], file: str, module: str, law: str) -> bool
 @for_each("mutant", MUTANTS)
 def test_a_wrong_definition_loses_a_law(mutant: str) -> None:
     changed, old, new, file, module, law = MUTANTS[mutant]
-    sources = operators_sources() | theories(OPERATORS)
+    sources = operators_sources() | definitions()
     assert sources[changed].count(old) == 1, "the place must be there, and once"
     sources[changed] = sources[changed].replace(old, new)
     assert not is_proved(sources, file or changed, module, law)

@@ -21,7 +21,7 @@ from sonnx.terms.words import Clause, Named
 from sonnx.vocabulary.operator import Operator
 
 # Operations on elements that a definition may ask for, with the number of their arguments.
-_FUNCTIONS = {
+FUNCTIONS = {
     "add": 2,
     "subtract": 2,
     "multiply": 2,
@@ -37,7 +37,7 @@ _FUNCTIONS = {
 }
 # What they are called where an operator has the word's own name.
 _CALLED = {"add": "plus", "subtract": "minus", "multiply": "times", "divide": "over"}
-_PREDICATES = {"less": 2, "less_equal": 2, "equal": 2, "is_nan": 1, "is_minus_zero": 1}
+PREDICATES = {"less": 2, "less_equal": 2, "equal": 2, "is_nan": 1, "is_minus_zero": 1}
 _KEYWORDS = frozenset(("at", "axiom", "by", "end", "fun", "goal", "in", "match", "so", "type", "val", "with"))
 # How many operands the laws of element-wise operators are written for.
 _WIDEST = 100
@@ -217,11 +217,13 @@ DOMAINS = (
 )
 
 
-def _called(word: str) -> str:
+def called(word: str) -> str:
+    """What an operation is called."""
     return _CALLED.get(word, word)
 
 
-def _literal_name(term: Term) -> str:
+def literal_name(term: Term) -> str:
+    """What a literal is called."""
     if term.word == "lowest":
         return "lowest"
     value = term.data
@@ -235,7 +237,7 @@ def _literal_name(term: Term) -> str:
     return f"{sign}number_{size.numerator}{over}"
 
 
-def _variable(name: str) -> str:
+def variable(name: str) -> str:
     """An operand's name as Why3 takes it: names of variables begin with a small letter."""
     small = name[0].lower() + name[1:]
     return f"{small}_" if small in _KEYWORDS else small
@@ -255,9 +257,9 @@ class Written:
         self.named = _named(self.functions.values())
         bodies = [*self.functions.values(), *(each.body for each in self.named)]
         found = {term: None for body in bodies for term in parts(body)}
-        self.functions_asked = {_called(t.word): _FUNCTIONS[t.word] for t in found if t.word in _FUNCTIONS}
-        self.predicates = {t.word: _PREDICATES[t.word] for t in found if t.word in _PREDICATES}
-        self.literals = {_literal_name(t): t for t in found if t.word in ("literal", "lowest")}
+        self.functions_asked = {called(t.word): FUNCTIONS[t.word] for t in found if t.word in FUNCTIONS}
+        self.predicates = {t.word: PREDICATES[t.word] for t in found if t.word in PREDICATES}
+        self.literals = {literal_name(t): t for t in found if t.word in ("literal", "lowest")}
 
     def module(self) -> str:
         """The definition over any type."""
@@ -323,9 +325,7 @@ class Written:
 
     def _function(self, name: str, operands: Mapping[str, Sort], term: Term) -> Iterator[str]:
         runs = groupby(operands.items(), lambda each: each[1])
-        taken = (
-            f"({' '.join(_variable(each) for each, _ in run)}: {self._type(sort)})" for sort, run in runs
-        )
+        taken = (f"({' '.join(variable(each) for each, _ in run)}: {self._type(sort)})" for sort, run in runs)
         yield f"function {name} {' '.join(taken)} : t ="
         yield from (f"  {line}" for line in _chain(term))
 
@@ -395,10 +395,10 @@ def _loose(term: Term) -> tuple[str, int]:
     arguments = term.arguments
     match term.word:
         case "value":
-            name = _variable(term.data)
+            name = variable(term.data)
             return (f"holds {name}", 2) if term.sort is Sort.TRUTH else (name, 0)
         case "literal" | "lowest":
-            return _literal_name(term), 0
+            return literal_name(term), 0
         case "stated":
             return _loose(arguments[0])
         case "select":
@@ -411,8 +411,8 @@ def _loose(term: Term) -> tuple[str, int]:
             return f"not {expression(arguments[0], 2)}", 2
         case "named":
             return _applied(term.data.name, arguments), 2
-    if term.word in _FUNCTIONS or term.word in _PREDICATES:
-        return _applied(_called(term.word), arguments), 2
+    if term.word in FUNCTIONS or term.word in PREDICATES:
+        return _applied(called(term.word), arguments), 2
     raise DefinitionError(f"`{term.word}` is no word for elements that Why3 is told of")
 
 

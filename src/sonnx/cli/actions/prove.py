@@ -11,15 +11,12 @@ from sonnx.cli.files import is_same_file
 from sonnx.cli.findings import say_findings
 from sonnx.cli.progress import Advance, bar, ended_by_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say, watched_console
-from sonnx.derive.why3 import theories
-from sonnx.derive.why3_cases import case_theories
+from sonnx.definitions import definitions, theory_sources
 from sonnx.load.whole_file import whole_file
-from sonnx.operators import OPERATORS
-from sonnx.operators.shared.cases import load_cases
 from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text
 from sonnx.prove.result import Proofs
 from sonnx.prove.running import Options, Watch
-from sonnx.prove.theories import operators_sources, prove_theories
+from sonnx.prove.theories import prove_theories
 from sonnx.prove.tools import ToolsMissingError
 
 
@@ -66,17 +63,11 @@ def _watch(advance: Advance) -> Watch:
     return watch
 
 
-def theory_sources() -> dict[str, str]:
-    """The texts of all theories: those that people write, and the cases of operators as goals."""
-    return operators_sources() | case_theories(OPERATORS, load_cases)
-
-
 def _proofs(options: ProveOptions, watch: Watch) -> Proofs:
     how = Options(seconds=options.timeout, jobs=options.jobs, cache=options.cache)
     if options.operators:
-        sources, definitions = theory_sources(), theories(OPERATORS)
         return prove_theories(
-            options.names, sources=sources, definitions=definitions, options=how, watch=watch
+            options.names, sources=theory_sources(), definitions=definitions(), options=how, watch=watch
         )
     from sonnx.prove.projects import prove_project  # noqa: PLC0415  theories need nothing of it
 
