@@ -159,7 +159,7 @@ def _shape_of(
     held: list[axes.Holder] = [each for each in inputs if each.constant]
     held += [each for each in attributes if each.holds is not None]
 
-    def shape_of(call: Call) -> Extents | None:
+    def found(call: Call) -> Extents | None:
         whole = [each for each in inputs if not each.constant]
         names = operand_names(whole, len(call.inputs) - len(inputs) + len(whole))
         given = {name: extents(call, name) for name in names if name in call.inputs}
@@ -168,6 +168,12 @@ def _shape_of(
         if unknown or not given or any(rule.predicate(call) for rule in before):
             return None
         return called(shape, given, values)
+
+    def shape_of(call: Call) -> Extents | None:
+        if "shape" not in call.memo:
+            call.memo["shape"] = found(call)
+        answer: Extents | None = call.memo["shape"]
+        return answer
 
     return shape_of
 
