@@ -16,7 +16,7 @@ from tests.loops import for_each
 from tests.operators.support import bits
 from tests.operators.test_meta import RULINGS
 
-from sonnx.conformance.subjects import subject_named
+from sonnx.conformance.subjects import SUBJECTS, subject_named
 from sonnx.evaluate.apply import apply
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, held_type
@@ -29,11 +29,9 @@ from sonnx.vocabulary.trial import Trial
 pytestmark = pytest.mark.measured
 
 SUMS = ("conv", "xla.conv", "xla.conv_with_general_padding")
-NAMES = (
-    *("clip", "where", "expand", "xla.clamp", "xla.concatenate", "xla.convert_element_type"),
-    *("xla.broadcast", "xla.collapse", *SUMS),
-)
 CONVERT = "xla.convert_element_type"
+MOVES = tuple(each.identifier for each in SUBJECTS if each.operator.contract.good is not None)
+NAMES = ("clip", "where", "xla.clamp", CONVERT, *MOVES, *SUMS)
 # Operands of a type of their own, which is not the one on trial.
 OTHERS = ("condition", "shape")
 

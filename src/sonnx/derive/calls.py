@@ -21,7 +21,7 @@ from sonnx.vocabulary.special_values import Shape
 # No axis, one, several, sizes 0 and 1 among them, many axes, as many as there may be; and so often elements
 # are there again: few times, as often as vectors are long, and more often.
 _SHAPES: Mapping[Shape, int] = {
-    **{(): 2, (1,): 8, (5,): 3, (3, 4): 2, (1, 9): 17, (9, 1): 8, (3, 1): 66, (4, 2, 3): 2, (1, 1, 1): 3},
+    **{(): 2, (1,): 8, (5,): 3, (3, 4): 2, (1, 9): 17, (6, 1): 8, (3, 1): 66, (4, 2, 3): 2, (1, 1, 1): 3},
     **{(2, 1, 3, 1): 8, (2, 1, 3, 2, 1, 2): 2, (2, 1, 2, 1, 1, 3, 1): 2, (1, 2, 1, 1, 3, 1, 1, 2): 2},
     **{(1, 2, 1, 1, 2, 1, 3, 1, 1): 2, (0,): 2, (1, 0): 3, (2, 0, 3): 2},
     **{(2, *[1] * axes, 3): 1 for axes in (61, 62)},
