@@ -1,4 +1,4 @@
-"""Of every operator that nobody has got wrong by hand: the right result, its last element wrong by one bit."""
+"""Of operators that nobody has got wrong by hand: the right result, its last element wrong by one bit."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
