@@ -84,6 +84,21 @@ def drawn(operator: Operator, draw: Draw) -> Asked:
     return choice(draw, found or list(calls(operator).values())[:_MOST_WAYS])
 
 
+def shown(operator: Operator) -> list[Asked]:
+    """The call of the contract, then others with operands of that shape: such as change something."""
+    contract, good = operator.contract, _good(operator.contract)
+    settled = set(good.constants)
+    shapes = {name: kind.sizes or () for name, kind in good.inputs.items() if name not in settled}
+    first = Asked(shapes, good.attributes, good.constants)
+    found = {_written(first): first}
+    for asked in _ways(contract, next(iter(shapes.values())), ()):
+        (result,) = contract.output_types(call_of(contract, asked)).values()
+        new = result.sizes not in asked.shapes.values() and prod(result.sizes or ())
+        if len(asked.shapes) == len(shapes) and new:
+            found.setdefault(_written(asked), asked)
+    return list(found.values())
+
+
 def obeys(contract: Contract, asked: Asked) -> bool:
     """Tell whether a call breaks no rule."""
     call = call_of(contract, asked)
@@ -241,9 +256,12 @@ def _name(asked: Asked) -> str:
         if len(shapes) > _FEW_AXES
         else "-and-".join(each or "scalar" for each in shapes)
     )
+    return several + _written(asked)
+
+
+def _written(asked: Asked) -> str:
     values = {**asked.attributes, **asked.decided}.items()
-    written = (f"-{name.replace('_', '-').lower()}-{_slug(value)}" for name, value in values)
-    return several + "".join(written)
+    return "".join(f"-{name.replace('_', '-').lower()}-{_slug(value)}" for name, value in values)
 
 
 def _slug(value: Any) -> str:
