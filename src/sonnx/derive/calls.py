@@ -93,8 +93,8 @@ def shown(operator: Operator) -> list[Asked]:
     found = {_written(first): first}
     for asked in _ways(contract, next(iter(shapes.values())), ()):
         (result,) = contract.output_types(call_of(contract, asked)).values()
-        new = result.sizes not in asked.shapes.values() and prod(result.sizes or ())
-        if len(asked.shapes) == len(shapes) and new:
+        is_new = result.sizes not in asked.shapes.values()
+        if is_new and len(asked.shapes) == len(shapes) and _elements(contract, asked):
             found.setdefault(_written(asked), asked)
     return list(found.values())
 

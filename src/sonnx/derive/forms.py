@@ -86,8 +86,7 @@ class _Cut:
     # What the contract says of integers.
 
     def _sizes(self) -> list[str]:
-        contract = self.operator.contract
-        return [each.name for each in (*contract.attributes, *contract.inputs) if each.holds == Sizes()]
+        return [each.name for each in self.operator.contract.holders if each.holds == Sizes()]
 
     def _held(self, trial: Trial, name: str) -> Any:
         return trial.inputs[name].tolist() if name in trial.inputs else trial.attributes[name]
@@ -107,8 +106,8 @@ class _Cut:
 
     def _without_axis(self, trial: Trial, place: int) -> dict[str, Any] | None:
         """What names axes, once the one at a place counted from the end is gone; None where it is needed."""
-        contract, values = self.operator.contract, dict[str, Any]()
-        for holder in (*contract.attributes, *contract.inputs):
+        values = dict[str, Any]()
+        for holder in self.operator.contract.holders:
             if isinstance(holder.holds, Axes):
                 rank = max(array.ndim for array in trial.inputs.values())
                 held = self._held(trial, holder.name)

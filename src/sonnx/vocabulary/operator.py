@@ -114,6 +114,11 @@ class Contract:
     # A call that obeys every rule, of an operator that only moves elements.
     good: Call | None = None
 
+    @property
+    def holders(self) -> tuple[Attribute | Operand, ...]:
+        """What may have integers that stand for something."""
+        return (*self.attributes, *self.inputs)
+
 
 # Arrays by operand name, attributes by name → arrays by output name.
 Meaning = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]

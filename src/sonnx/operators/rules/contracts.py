@@ -112,7 +112,8 @@ def moving(
     result = replace(output, types=types, variable=_VARIABLE)
     subject = made.Subject(name, good, ruling, domain)
     first = _first_typed(subject, operands)
-    named = {each.holds.of for each in (*attributes, *operands) if isinstance(each.holds, Axes)}
+    holders: list[axes.Holder] = [*attributes, *operands]
+    named = {each.holds.of for each in holders if isinstance(each.holds, Axes)}
     found = [*_input_rules(subject, operands, named), *_attribute_rules(subject, attributes, more, operands)]
     moved = [each.name for each in operands if not each.constant]
     on_types = {f"{what} of {each}" for each in moved for what in ("type", "types")}
@@ -167,7 +168,8 @@ def _shape_of(
         unknown = any(each is None or each is ABSENT for each in (*given.values(), *values.values()))
         if unknown or not given or any(rule.predicate(call) for rule in before):
             return None
-        return called(shape, given, values)
+        answer: Extents | None = called(shape, given, values)
+        return answer
 
     def shape_of(call: Call) -> Extents | None:
         if "shape" not in call.memo:
