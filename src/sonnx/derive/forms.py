@@ -133,10 +133,12 @@ class _Cut:
         )
 
     def _is_alone(self, trial: Trial, parts: Parts, name: str, axis: int) -> bool:
-        """Tell whether an axis can be cut without the others."""
+        """Tell whether an axis can be cut without the others; one of size 1, whether it can be left out."""
         size = parts[name].shape[axis]
-        less = np.take(parts[name], range(size - 1), axis)
-        return size > 1 and self._obeys(self.whole(trial, {**parts, name: less}))
+        if not size:
+            return True  # there is nothing to cut
+        less = np.take(parts[name], 0 if size == 1 else range(size - 1), axis)
+        return self._obeys(self.whole(trial, {**parts, name: np.asarray(less)}))
 
     def _obeys(self, trial: Trial) -> bool:
         settled = self._settled(trial)
