@@ -20,7 +20,16 @@ KINDS = {
     "other": ("",),
 }
 # The most lines that an operator may take.
-BUDGETS = {"element-wise": 120, "composition": 150}
+BUDGETS = {"element-wise": 120, "move": 120, "composition": 150, "fold": 250}
+# Older than the budgets, and with more to say than a new one: rules, rulings and laws of their documents. One
+# that keeps its budget all the same is not listed.
+OLDER = frozenset(
+    (
+        *("Clip", "Conv", "Where", "Broadcast", "Expand", "xla.Broadcast", "xla.Call", "xla.Clamp"),
+        *("xla.Collapse", "xla.Concatenate", "xla.ConvertElementType", "xla.Conv"),
+        "xla.ConvWithGeneralPadding",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,8 @@ def family(operator: Operator) -> str:
         return "composition"
     if operator.definition is not None and operator.definition.elementwise:
         return "element-wise"
-    return "tensors"
+    # What moves elements has a call that shows it; what is left folds them.
+    return "move" if operator.contract.good is not None else "fold"
 
 
 def prices() -> Iterator[Price]:

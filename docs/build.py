@@ -43,7 +43,7 @@ from sonnx.sources import sources
 ROOT = Path(__file__).parent.parent
 
 # What a page may show, and how often it likes.
-_FREE = ("figure", "accuracy")
+_FREE = ("figure", "accuracy", "formula")
 _FIGURE_NAME = re.compile(r"[a-z0-9-]+")
 # What a page must list, because no other page does.
 _LISTS: Mapping[str, Sequence[str]] = {
@@ -209,7 +209,9 @@ def _whole(folder: Folder, written: str) -> Page:
         return Page(written)
     title = f"{folder.contract.name} (XLA)" if folder.contract.domain == "xla" else folder.title
     figures = [drawn.name for drawn in folder.figures]
-    return assemble(title, written, figures, formula=folder.formula is not None)
+    # That of a move is the definition at one call: where a page has formulas of its own, it says more.
+    said = folder.contract.good is not None and "$$" in written
+    return assemble(title, written, figures, formula=folder.formula is not None and not said)
 
 
 def _laws_pages(inputs: Inputs, draft: _Draft) -> None:

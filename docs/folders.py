@@ -5,14 +5,18 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from sonnx.check.calls import check_call
+from sonnx.derive import calls
 from sonnx.derive.formula import formula
 from sonnx.drawing.curves import elementwise
 from sonnx.drawing.figure import Figure
+from sonnx.drawing.layout import Block, above, code, sheet
+from sonnx.drawing.moves import LOOKS, move
 from sonnx.evaluate.apply import apply
 from sonnx.operators import GENERAL_RULES, GRAPH_RULES, OPERATORS
 from sonnx.operators import operator as named
@@ -20,8 +24,12 @@ from sonnx.operators.graph.figures import FIGURES as GRAPH_FIGURES
 from sonnx.operators.rules.values import as_float
 from sonnx.operators.shared.cases import Case, load_cases
 from sonnx.vocabulary.call import call
+from sonnx.vocabulary.moves import Asked
 from sonnx.vocabulary.operator import Attribute, Contract, Operator, operand_names
 from sonnx.vocabulary.rule import AnyRule
+
+# How wide a figure may be, and how many calls it shows.
+_WIDEST, _MOST_SCENES = 700, 3
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,7 @@ def _folder(operator: Operator) -> Folder:
 def _figures(operator: Operator) -> tuple[Figure, ...]:
     """What the folder draws; else the figure of its family, if it has one."""
     if find_spec(f"{operator.package}.figures") is None:
-        return elementwise_figures(operator)
+        return elementwise_figures(operator) if operator.contract.good is None else moving_figures(operator)
     module = import_module(f"{operator.package}.figures")
     drawn: tuple[Figure, ...] = module.figures(run) if hasattr(module, "figures") else module.FIGURES
     return drawn
@@ -118,6 +126,53 @@ def elementwise_figures(operator: Operator) -> tuple[Figure, ...]:
 
     page = operator.identifier.replace(".", "-").replace("_", "-")
     return (elementwise(page, contract.name, names, element),)
+
+
+def moving_figures(operator: Operator) -> tuple[Figure, ...]:
+    """The figure of an operator that only moves elements: the call of its contract, and others beside it."""
+    scenes = [_scene(operator, asked) for asked in calls.shown(operator)]
+    page = operator.identifier.replace(".", "-").replace("_", "-")
+    name, summary = operator.contract.name, operator.contract.summary
+    fitting = [(block, told) for block, told in scenes if block.width <= _WIDEST][:_MOST_SCENES]
+    return (
+        sheet(
+            f"{page}-move",
+            f"{name}: where elements come from",
+            f"{summary.removesuffix('.')}; every element has the colour that it had before.",
+            " ".join(told for _, told in fitting),
+            above(*(block for block, _ in fitting), gap=30),
+        ),
+    )
+
+
+def _scene(operator: Operator, asked: Asked) -> tuple[Block, str]:
+    """One call with elements that count from 1, and what is seen there."""
+    operands, start = dict[str, Any](), 1
+    for name, shape in asked.shapes.items():
+        operands[name] = np.arange(start, start + prod(shape)).reshape(shape)
+        start += prod(shape)
+    decided = {name: np.array(held, np.int64) for name, held in asked.decided.items()}
+    several = len(operands) > 1
+    colours = {
+        name: number if several else _lines(array) for number, (name, array) in enumerate(operands.items())
+    }
+    results = apply(operator, {**operands, **decided}, asked.attributes)
+    written = ", ".join(f"{n} = {_plain(v)}" for n, v in {**asked.attributes, **asked.decided}.items())
+    told = [
+        f"{name} has the shape {_plain(array.shape)} and the elements {', '.join(map(str, array.flat))}"
+        for name, array in {**operands, **results}.items()
+    ]
+    moved = move(operands, lambda given: apply(operator, {**given, **decided}, asked.attributes), colours, 28)
+    return above(code(written), moved), f"With {written}: {'; '.join(told)}."
+
+
+def _lines(array: Any) -> Any:
+    """A colour for each index of the first axis."""
+    return np.arange(array.shape[0]).reshape(-1, *[1] * (array.ndim - 1)) % len(LOOKS) if array.ndim else 0
+
+
+def _plain(value: Any) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(value)
 
 
 def _usual(attribute: Attribute) -> Any:

@@ -9,6 +9,7 @@ from tests.conformance.wrong import (
     bounding,
     converting,
     corners,
+    derived,
     edges,
     elementwise,
     gaps,
@@ -29,6 +30,7 @@ MUTANTS = [
     *(*sliding.MUTANTS, *outputs.MUTANTS, *rounding.MUTANTS, *gaps.MUTANTS),
     *(*corners.MUTANTS, *edges.MUTANTS, *elementwise.MUTANTS),
 ]
+MUTANTS += derived.mutants(MUTANTS)
 # So many tests, for several processes.
 PARTS = 8
 STOPPING = "tests.conformance.wrong.outputs:Stopping"
@@ -82,6 +84,14 @@ def test_every_operator_and_every_ruling_that_clauses_name_has_a_wrong_runtime()
             named |= {clause.identifier for clause in subject.clauses(trial.inputs, trial.attributes)}
     assert {mutant.operator for mutant in MUTANTS} == set(BY_NAME)
     assert named <= {mutant.ruling for mutant in MUTANTS}
+
+
+def test_an_operator_that_nobody_got_wrong_by_hand_has_a_wrong_runtime_that_is_caught() -> None:
+    others = [mutant for mutant in MUTANTS if mutant.operator not in ("relu", "xla.collapse")]
+    relu, collapse = derived.mutants(others)
+    assert (relu.operator, collapse.operator) == ("relu", "xla.collapse")
+    assert is_caught(relu, DType.FLOAT)
+    assert is_caught(collapse, DType.DOUBLE)
 
 
 def test_wrong_runtimes_have_names_of_their_own() -> None:

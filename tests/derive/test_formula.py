@@ -136,6 +136,13 @@ BY_HAND = {
     r"L & \text{if } X[i] < L \\ M & \text{if } M < X[i] \\ X[i] & \text{otherwise} \end{cases}",
     "xla.Clamp": r"Y[i] = \min(\max(X[i], L[i]), M[i])",
     "Max": r"Y[i] = \max(X_0[i], X_1[i])",
+    "Expand": r"Z[i_{0}, i_{1}, i_{2}] = X[i_{1}, 0] \qquad \text{for } \text{shape of } X = [3, 1], "
+    r"\; S = [2, 1, 6]",
+    "xla.Broadcast": r"Y[i_{0}, i_{1}, i_{2}] = X[i_{2}] \qquad \text{for } \text{shape of } X = [3], "
+    r"\; \text{broadcast sizes} = [2, 4]",
+    "xla.Concatenate": r"Y[i_{0}, i_{1}] = \begin{cases} X_0[i_{0}, i_{1}] & \text{if } i_{0} < 3 \\ "
+    r"X_1[i_{0} - 3, i_{1}] & \text{otherwise} \end{cases} \qquad \text{for } \text{shape of } X_0 = "
+    r"[3, 2], \; \text{shape of } X_1 = [1, 2], \; \text{dimension} = 0",
 }
 
 
@@ -153,7 +160,7 @@ def test_attributes_are_greek_letters_or_words() -> None:
 
 
 def test_what_is_no_element_has_no_formula() -> None:
-    assert formula(OPERATORS_BY_NAME["Expand"]) is None
+    assert formula(OPERATORS_BY_NAME["Conv"]) is None
     assert formula(OPERATORS_BY_NAME["xla.ConvertElementType"]) is None
     assert formula(replace(OPERATORS_BY_NAME["Where"], definition=None, meaning=lambda _a, _b: {})) is None
 
@@ -172,6 +179,9 @@ MUTANTS: list[tuple[str, Any]] = [
     ("text", lambda self, term, _tightness=0: self.word(term)[0]),
     ("word_is_nan", FORMULA.word_is_minus_zero),
     ("word_divide", FORMULA.word_multiply),
+    ("word_read", FORMULA.word_read_flat),
+    ("word_index", lambda self, term: ("i", 3)),
+    ("word_fold", lambda self, term: self.word(term.arguments[1])),
 ]
 
 
@@ -181,4 +191,5 @@ MUTANTS: list[tuple[str, Any]] = [
 def test_a_wrong_formula_is_noticed(name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FORMULA, name, wrong)
     every: dict[str, Any] = ELEMENTS | CONDITIONS
-    assert any(latex(term, SYMBOLS) != text for text, term in every.items())
+    tensors = any(made_formula(made, "Y", SYMBOLS) != text for text, made in TENSORS.items())
+    assert tensors or any(latex(term, SYMBOLS) != text for text, term in every.items())

@@ -14,6 +14,7 @@ from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.operators import operator
+from sonnx.operators.catalogue import ONNX_OPERATORS
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Attribute
 from sonnx.vocabulary.special_values import special_vector
@@ -21,7 +22,7 @@ from sonnx.vocabulary.trial import Trial
 from sonnx.vocabulary.trying import Trying
 
 pytestmark = pytest.mark.measured
-NAMES = ("Relu", "Add", "Mul", "Max", "HardSigmoid", "HardSwish", "Clip", "Where")
+NAMES = tuple(each.name for each in ONNX_OPERATORS if all(operand.form for operand in each.contract.inputs))
 TYPES = (DType.FLOAT16, DType.FLOAT, DType.INT8, DType.UINT64)
 CASES = [
     (name, dtype) for name in NAMES for dtype in TYPES if dtype in operator(name).contract.inputs[-1].types

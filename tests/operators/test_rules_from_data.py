@@ -1,9 +1,11 @@
 """Rules made from a contract's data: their texts, examples and predicates, for operators made up here."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.loops import for_each
 
 from sonnx.check.calls import check_call
 from sonnx.model.dtype import ALL, IEEE, INTEGERS, SIGNED, UNSIGNED, DType
@@ -21,6 +23,7 @@ from sonnx.operators.rules.made import Subject, made_shapes
 from sonnx.operators.rules.operands import Extents, sizes
 from sonnx.operators.rules.values import as_float, held_by_float
 from sonnx.vocabulary.call import ABSENT, Call, call
+from sonnx.vocabulary.integers import Axes, Order
 from sonnx.vocabulary.operator import (
     Attribute,
     Contract,
@@ -67,18 +70,20 @@ BELOW = elementwise(
 )
 
 
-def _turned(call: Call) -> Extents | None:
-    given, listed = sizes(call, "data"), call.constants.get("turns")
-    return None if given is None or listed is None else tuple(given[place] for place in listed)
+def _turned(data: Extents, turns: tuple[int, ...]) -> Extents:
+    return tuple(data[axis] for axis in turns)
 
 
 TURN = moving(
     "Turn",
     versions=(13,),
     summary="Made up.",
-    inputs=[Operand("data", "X", "elements"), Operand("turns", "t", "axes", (DType.INT64,), constant=True)],
+    inputs=[
+        Operand("data", "X", "elements"),
+        Operand("turns", "t", "axes", (DType.INT64,), constant=True, holds=Axes("data", "every")),
+    ],
     output=Operand("turned", "Y", "the same elements"),
-    shape_of=_turned,
+    shape=_turned,
     good=call("Turn", {"data": "float[2,3]", "turns": "int64[2]"}, constants={"turns": (1, 0)}),
     ruling="D-TURN",
     types=(*IEEE, *INTEGERS),
@@ -285,7 +290,15 @@ def test_types_in_words() -> None:
 
 def test_a_move_has_constant_operands_and_keeps_bits() -> None:
     assert [rule.identifier for rule in TURN.rules] == [
-        *("turn.data.D1", "turn.turns.D1", "turn.turns.D2", "turn.turned.D1", "turn.turned.D2")
+        *(
+            "turn.data.D1",
+            "turn.turns.D1",
+            "turn.turns.D2",
+            "turn.turns.D3",
+            "turn.turns.D4",
+            "turn.turns.D5",
+        ),
+        *("turn.turned.D1", "turn.turned.D2"),
     ]
     assert rule_of(TURN, "turns constant").ruling == "D-ALL-13"
     assert rule_of(TURN, "type of turned").reason == "Elements are copied bit for bit."
@@ -294,9 +307,116 @@ def test_a_move_has_constant_operands_and_keeps_bits() -> None:
     assert broken(TURN, replace(good, inputs={**good.inputs, "turns": tensor_type("int64[1,2]")})) == [
         "turn.turns.D1"
     ]
-    assert list(made_shapes(_turned)(good)) == [(3, 2)]
-    assert list(made_shapes(_turned)(replace(good, constants={}))) == []
+    assert TURN.output_types(replace(good, constants={}))["turned"].shape is None
+    assert list(made_shapes(lambda call: (3, 2))(good)) == [(3, 2)]
+    assert list(made_shapes(lambda call: None)(good)) == []
     assert list(made_shapes(lambda call: (None,))(good)) == []
+
+
+def _axes(order: Order, value: Any, *, least: int = 0, from_the_end: bool = False) -> Contract:
+    """A move with one attribute `axes` of data[2,3,4]."""
+    holds = Axes("data", order, least, from_the_end)
+    return moving(
+        "Move",
+        versions=(13,),
+        summary="Made up.",
+        inputs=[Operand("data", "X", "elements")],
+        output=Operand("moved", "Y", "the same elements"),
+        attributes=[Attribute("axes", "integers", "axes", holds=holds)],
+        shape=lambda data, axes: data,
+        good=call("Move", {"data": "float[2,3,4]"}, {"axes": value}),
+        ruling="D-MOVE",
+    )
+
+
+AXES = {
+    "one": _axes("one", 1),
+    "one from either end": _axes("one", -1, from_the_end=True),
+    "some": _axes("apart", (0, 2)),
+    "some from either end": _axes("apart", (-1, 0), least=1, from_the_end=True),
+    "neighbours": _axes("neighbours", (0, 1), least=1),
+    "every": _axes("every", (0, 2, 1)),
+}
+SAID = {
+    "one": ["`axes` must be an integer from 0 up to, but not including, the rank of `data`."],
+    "one from either end": [
+        "`axes` must be an integer from -r up to, but not including, r, the rank of `data`."
+    ],
+    "some": [
+        "`axes` must be a list of integers.",
+        "`axes` must lie from 0 up to, but not including, the rank of `data`.",
+        "`axes` must name no axis twice.",
+    ],
+    "some from either end": [
+        "`axes` must be a list of integers, at least one.",
+        "`axes` must lie from -r up to, but not including, r, the rank of `data`.",
+        "`axes` must name no axis twice.",
+    ],
+    "neighbours": [
+        "`axes` must be a list of integers, at least one.",
+        "`axes` must lie from 0 up to, but not including, the rank of `data`.",
+        "`axes` must be neighbours in rising order: each is the one before it plus 1.",
+    ],
+    "every": [
+        "`axes` must be a list of integers.",
+        "`axes` must lie from 0 up to, but not including, the rank of `data`.",
+        "`axes` must name every axis of `data` once.",
+    ],
+}
+# What is written, and by their numbers the rules that it breaks.
+BREAKS = [
+    *(("one", each, []) for each in (0, 2, np.int64(1))),
+    *(("one", each, [1]) for each in (3, -1, 1.0, True, (1,), "1", None, 2**70)),
+    *(("one from either end", each, []) for each in (-3, 2)),
+    *(("one from either end", each, [1]) for each in (-4, 3)),
+    *(("some", each, []) for each in ((), (2,), (2, 0), [1, 0], np.array([1]))),
+    *(("some", each, [1]) for each in (1, (1.5,), (True,), "01", None)),
+    *(("some", each, [2]) for each in ((3,), (-1,), (3, 3))),
+    ("some", (1, 1), [3]),
+    *(("some from either end", each, []) for each in ((-1, 1), (2, -2))),
+    ("some from either end", (), [1]),
+    ("some from either end", (-4,), [2]),
+    ("some from either end", (2, -1), [3]),
+    *(("neighbours", each, []) for each in ((1,), (1, 2), (0, 1, 2))),
+    *(("neighbours", each, [3]) for each in ((1, 0), (0, 2), (1, 1))),
+    ("neighbours", (2, 3), [2]),
+    ("neighbours", (4, 3), [2, 3]),
+    *(("every", each, []) for each in ((0, 1, 2), (2, 0, 1))),
+    *(("every", each, [3]) for each in ((), (0, 1), (0, 1, 1), (0, 1, 2, 0))),
+    ("every", (1, 2, 3), [2]),
+]
+
+
+@for_each(("which", "written", "numbers"), BREAKS)
+def test_axes_are_there_and_stand_in_the_order_that_the_data_say(
+    which: str, written: Any, numbers: list[int]
+) -> None:
+    asked = call("Move", {"data": "float[2,3,4]"}, {"axes": written})
+    assert broken(AXES[which], asked) == [f"move.axes.D{number}" for number in numbers]
+
+
+@pytest.mark.parametrize("which", AXES)
+def test_rules_on_axes_say_what_they_ask_for_and_have_examples(which: str) -> None:
+    made = [rule for rule in AXES[which].rules if rule.identifier.startswith("move.axes.")]
+    assert [rule.statement for rule in made] == SAID[which]
+    for rule in made:
+        assert broken(AXES[which], rule.failing) == [rule.identifier]
+        assert broken(AXES[which], rule.passing) == []
+
+
+def test_axes_are_shown_with_the_tensor_that_has_them() -> None:
+    def help_of(which: str, data: str, written: Any) -> str:
+        (finding,) = check_call(Operator(AXES[which]), call("Move", {"data": data}, {"axes": written}))
+        return finding.help
+
+    assert help_of("one", "float[2,3]", 5) == "name an axis from 0 to 1"
+    assert help_of("one from either end", "float[2,3]", 5) == "name an axis from -2 to 1"
+    assert help_of("some", "float[2]", (5,)) == "name axes from 0 to 0"
+    assert help_of("some", "float[]", (0,)) == "a scalar has no axis; leave it as it is"
+    assert help_of("every", "float[2,3]", (0, 0)) == "write the number of each axis once"
+    # Of a shape that is not known nothing is asked, and what is not written has a rule of its own.
+    assert broken(AXES["every"], call("Move", {"data": "float"}, {"axes": (5, 5)})) == ["general.R2"]
+    assert broken(AXES["every"], call("Move", {"data": "float[2]"})) == ["general.R1"]
 
 
 @pytest.mark.parametrize("value", [0.5, -2.0, np.float32(0.1), 2.0**-149, 2.0**127])

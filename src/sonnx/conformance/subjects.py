@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from sonnx.conformance.judge import Specified
 from sonnx.conformance.words import did_you_mean, meant_by
 from sonnx.derive.clauses import clauses
+from sonnx.derive.forms import form_of
 from sonnx.derive.tracing import makes_nans
 from sonnx.derive.trials import drawn, trials
 from sonnx.model.dtype import IEEE, DType
@@ -103,17 +104,16 @@ def _subject(operator: Operator) -> Subject:
         said.trials or partial(trials, operator),
         partial(clauses, operator),
         said.drawn or partial(drawn, operator),
-        said.form or ALIGNED,
+        said.form or (ALIGNED if operator.contract.good is None else form_of(operator)),
         said.enclose,
     )
 
 
 def _is_tried(operator: Operator) -> bool:
     """Tell whether there are trials: such as are written, or those of operators on elements and of moves."""
-    said = operator.trying
-    return bool(said.trials or said.moves or said.converts_to) or all(
-        operand.form for operand in operator.contract.inputs
-    )
+    contract, said = operator.contract, operator.trying
+    written = bool(said.trials or said.converts_to)
+    return written or contract.good is not None or all(operand.form for operand in contract.inputs)
 
 
 SUBJECTS = tuple(map(_subject, filter(_is_tried, OPERATORS)))

@@ -30,8 +30,9 @@ def clauses(
     """The clauses that decide the first result of a call that obeys every rule, in their order."""
     if operator.trying.clauses is not None:
         return operator.trying.clauses(inputs, attributes)
-    if operator.trying.moves is not None:
-        return moves.clauses(operator, operator.trying.moves, inputs, attributes)
+    moved = moves.moves_of(operator)
+    if moved is not None:
+        return moves.clauses(operator, moved, inputs, attributes)
     types = {name: TensorType(held_type(array), array.shape) for name, array in inputs.items()}
     settled = {each.name for each in operator.contract.inputs if each.constant}
     constants = {name: tuple(inputs[name].tolist()) for name in inputs if name in settled}

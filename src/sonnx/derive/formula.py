@@ -6,8 +6,10 @@ from fractions import Fraction
 from math import prod
 
 from sonnx.derive.symbols import symbolic
+from sonnx.derive.tracing import traced
 from sonnx.terms.tensors import Made
 from sonnx.terms.term import DefinitionError, Sort, Term
+from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Operand, Operator, operand_names
 
 # How tightly a text holds together: what stands inside something tighter needs brackets.
@@ -19,10 +21,13 @@ Text = tuple[str, int]
 
 
 def formula(operator: Operator) -> str | None:
-    """What an element of the output is; None where the definition is not one of elements."""
+    """What an element of the output is; of one that moves elements, in the call that its contract shows.
+
+    None where the definition is neither one of elements nor of a move.
+    """
     found = symbolic(operator)
     if found is None:
-        return None
+        return None if operator.contract.good is None else _moved(operator, operator.contract.good)
     contract = operator.contract
     symbols: dict[str, str] = {each.name: _attribute(each.name) for each in contract.attributes}
     for operand in contract.inputs:
@@ -32,13 +37,29 @@ def formula(operator: Operator) -> str | None:
     return f"{output}[i] = {latex(found.element.term, symbols)}"
 
 
+def _moved(operator: Operator, good: Call) -> str:
+    """The definition for one call, and which call that is."""
+    trace = traced(operator, good.inputs, good.attributes, good.constants)
+    symbols = {
+        name: operand.symbol + (f"_{name.removeprefix(operand.name)}" if operand.variadic else "")
+        for operand in operator.contract.inputs
+        for name in operand_names((operand,), len(good.inputs) if operand.variadic else 1)
+    }
+    given = {rf"\text{{shape of }} {symbols[name]}": each.shape for name, each in trace.operands.items()}
+    given |= {_attribute(name): value for name, value in good.attributes.items()}
+    given |= {symbols[name]: held for name, held in good.constants.items()}
+    told = (f"{what} = {list(held) if isinstance(held, tuple) else held}" for what, held in given.items())
+    element = made_formula(trace.made[0], operator.contract.outputs[0].symbol, symbols)
+    return rf"{element} \qquad \text{{for }} " + r", \; ".join(told)
+
+
 def _operand(operand: Operand, name: str) -> str:
     symbol = operand.symbol + (f"_{name.removeprefix(operand.name)}" if operand.variadic else "")
     return symbol if operand.form == "scalar" else f"{symbol}[i]"
 
 
 def _attribute(name: str) -> str:
-    return rf"\{name}" if name in _GREEK else rf"\text{{{name}}}"
+    return rf"\{name}" if name in _GREEK else rf"\text{{{name.replace('_', ' ')}}}"
 
 
 def made_formula(made: Made, output: str, symbols: Mapping[str, str]) -> str:

@@ -84,8 +84,9 @@ class _Way:
 
 def trials(operator: Operator, dtype: DType, seed: int) -> Iterator[Trial]:
     """The trials of an operator on one type, the same every time."""
-    if operator.trying.moves is not None:
-        yield from moves.trials(operator, operator.trying.moves, dtype, seed)
+    said = moves.moves_of(operator)
+    if said is not None:
+        yield from moves.trials(operator, said, dtype, seed)
         return
     if operator.trying.converts_to:
         yield from conversions.trials(operator, dtype, seed)
@@ -115,8 +116,8 @@ def _every(operator: Operator, dtype: DType, seed: int) -> Iterator[Trial]:
 
 def drawn(operator: Operator, draw: Draw, dtype: DType) -> Trial:
     """Elements of all kinds, any operand but one constant."""
-    if operator.trying.moves is not None:
-        return moves.drawn(operator.trying.moves, draw, dtype)
+    if moves.moves_of(operator) is not None:
+        return moves.drawn(operator, draw, dtype)
     if operator.trying.converts_to:
         return conversions.drawn(operator, draw, dtype)
     way = choice(draw, _ways(operator))

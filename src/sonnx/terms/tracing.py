@@ -73,7 +73,7 @@ def trace(
         function = definition.integers
     given = {name: operand for name, operand in operands.items() if isinstance(operand, Given)}
     if not definition.elementwise:
-        found = _called(function, operands, attributes)
+        found = called(function, operands, attributes)
         made = found if isinstance(found, tuple) else (found,)
         for each in made:
             if not isinstance(each, Made):
@@ -91,8 +91,8 @@ def _element(
 ) -> Element:
     values = {name: value(name, operand.sort) for name, operand in given.items()}
 
-    def term(called: Callable[..., Any]) -> Term:
-        found = _called(called, values, attributes)
+    def term(written: Callable[..., Any]) -> Term:
+        found = called(written, values, attributes)
         is_truth = isinstance(found, Term) and found.sort is Sort.TRUTH
         return found if is_truth else number(found)
 
@@ -112,7 +112,7 @@ def at_every_index(element: Element, given: Mapping[str, Given]) -> Made:
     return tensor(shape, at)
 
 
-def _called(function: Callable[..., Any], operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+def called(function: Callable[..., Any], operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
     """Call a function with what it names; operands of no parameter's name belong to the `*` one."""
     known = {**attributes, **operands}
     parameters = inspect.signature(function).parameters.values()

@@ -11,6 +11,7 @@ from sonnx.model.tensor_type import Dialect, TensorType
 from sonnx.numeric.lengths import Lengths
 from sonnx.terms.tracing import Definition
 from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.integers import Integers
 from sonnx.vocabulary.kernel import Epilogue, KernelRequest, NodeKernels
 from sonnx.vocabulary.plain import AskPlain
 from sonnx.vocabulary.rule import Rule
@@ -45,6 +46,8 @@ class Operand:
     variable: str = ""
     form: Form = ""
     default_in_onnx: End | float | None = None
+    # What its elements stand for, where they are integers that decide something.
+    holds: Integers | None = None
 
 
 def operand_names(operands: Sequence[Operand], count: int) -> list[str]:
@@ -71,6 +74,8 @@ class Attribute:
     default_in_onnx: Any = None
     # Why normalizing writes that, where it is not simply ONNX's default.
     default_because: str = ""
+    # What its integers stand for.
+    holds: Integers | None = None
 
 
 def folder_of(name: str) -> str:
@@ -107,6 +112,13 @@ class Contract:
     lengths: Callable[[Call, Mapping[str, Lengths]], Lengths] | None = None
     # The ruling that defines it, such as `D-RELU`; where there are several, what they begin with (`D-CONV`).
     ruling: str = ""
+    # A call that obeys every rule, of an operator that only moves elements.
+    good: Call | None = None
+
+    @property
+    def holders(self) -> tuple[Attribute | Operand, ...]:
+        """What may have integers that stand for something."""
+        return (*self.attributes, *self.inputs)
 
     @cached_property
     def demanded(self) -> tuple[str, ...]:

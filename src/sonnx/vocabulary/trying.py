@@ -35,9 +35,9 @@ class Trying:
     `before` gives clauses that decide before the cases of the definition: what is easily got wrong there.
     `enclose` is there for operators that sum, which have modes, and `sums` is the ruling that says how. `jax`
     is the function of JAX that somebody would write: its name there, if it takes the operands and then the
-    attributes in their order, such as `numpy.where`. `moves` has the calls of one that only moves
-    elements, from which its trials and clauses follow; `converts_to` is the attribute that names a type to
-    which elements are converted.
+    attributes in their order, such as `numpy.where`. `moves` is what one that only moves elements says of
+    them, where it is not its contract's summary; `converts_to` is the attribute that names a type to which
+    elements are converted.
     """
 
     trials: Trials | None = None

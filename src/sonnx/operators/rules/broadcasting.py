@@ -1,6 +1,8 @@
 """The common shape of tensors, and constraint C1 on it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from sonnx.vocabulary.rule import Broken, Shown
 
 Shape = tuple[int, ...]
 
@@ -25,6 +27,18 @@ def broadcast_shape(shapes: Sequence[Shape]) -> Shape | None:
     target = largest_sizes(aligned)
     fits = all(size in (largest, 1) for shape in aligned for size, largest in zip(shape, target, strict=True))
     return target if fits else None
+
+
+def disagreeing(shapes: Mapping[str, Shape], shown: Mapping[str, str]) -> Broken | None:
+    """How shapes break C1; `shown` is what messages say of each."""
+    if broadcast_shape(list(shapes.values())) is not None:
+        return None
+    aligned = equal_ranks(list(shapes.values()))
+    target = largest_sizes(aligned)
+    values = tuple(
+        Shown(name, shown[name], misfits(shape, target)) for name, shape in zip(shapes, aligned, strict=True)
+    )
+    return Broken(values, "give each axis one size, or size 1 (counted from the last axis)")
 
 
 def misfits(shape: Shape, target: Shape) -> str:

@@ -4,18 +4,21 @@
 "types of X"): fields of `Rule`, such as its identifier or reason.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.rules import made
+from sonnx.operators.rules import axes, made
 from sonnx.operators.rules.declarations import ShapeOf
 from sonnx.operators.rules.examples import good_call
+from sonnx.operators.rules.operands import Extents, extents
 from sonnx.operators.rules.shapes import NamesOf, common_shape, element_names
-from sonnx.vocabulary.call import Call
+from sonnx.terms.tracing import called
+from sonnx.vocabulary.call import ABSENT, Call
+from sonnx.vocabulary.integers import Axes
 from sonnx.vocabulary.operator import Attribute, Contract, Form, Operand, identifier_of, operand_names
 from sonnx.vocabulary.rule import Rule
 
@@ -88,7 +91,7 @@ def moving(
     summary: str,
     inputs: Sequence[Operand],
     output: Operand,
-    shape_of: ShapeOf,
+    shape: Callable[..., Extents | None],
     good: Call,
     ruling: str,
     types: tuple[DType, ...] = ALL,
@@ -100,15 +103,22 @@ def moving(
 ) -> Contract:
     """The contract of an operator that only moves elements of its first input, bit for bit.
 
-    `shape_of` gives the output's shape, None where a rule says why there is none; `good` is a call that
-    conforms, and `too_large` one whose output would be too large, where it can be larger than the input.
-    Inputs marked as constant are lists of integers that decide the shape.
+    `shape` gives the output's shape, None where that cannot be told: it takes the sizes of operands, None for
+    those left open, and the integers of attributes and constants, all by their names, and is asked where the
+    rules on these hold. `good` is a call that conforms, and `too_large` one whose output would be too large,
+    where it can be larger than the input. What integers stand for (`holds`) makes rules on them.
     """
     operands = tuple(completed(operand, types, "") for operand in inputs)
     result = replace(output, types=types, variable=_VARIABLE)
     subject = made.Subject(name, good, ruling, domain)
     first = _first_typed(subject, operands)
-    found = [*_input_rules(subject, operands), *_attribute_rules(subject, attributes, more)]
+    holders: list[axes.Holder] = [*attributes, *operands]
+    named = {each.holds.of for each in holders if isinstance(each.holds, Axes)}
+    found = [*_input_rules(subject, operands, named), *_attribute_rules(subject, attributes, more, operands)]
+    moved = [each.name for each in operands if not each.constant]
+    on_types = {f"{what} of {each}" for each in moved for what in ("type", "types")}
+    before = [rule for rule in (*found, *more) if rule.made_from not in on_types]
+    shape_of = _shape_of(shape, operands, attributes, before)
     found.append(made.output_shape(subject, result, "D1", shape_of, first))
     found.append(
         replace(
@@ -136,7 +146,38 @@ def moving(
         output_types,
         domain=domain,
         ruling=ruling,
+        good=good,
     )
+
+
+def _shape_of(
+    shape: Callable[..., Extents | None],
+    inputs: Sequence[Operand],
+    attributes: Sequence[Attribute],
+    before: Sequence[Rule],
+) -> ShapeOf:
+    """The output's shape of a call, as far as it can be told."""
+    held: list[axes.Holder] = [each for each in inputs if each.constant]
+    held += [each for each in attributes if each.holds is not None]
+
+    def found(call: Call) -> Extents | None:
+        whole = [each for each in inputs if not each.constant]
+        names = operand_names(whole, len(call.inputs) - len(inputs) + len(whole))
+        given = {name: extents(call, name) for name in names if name in call.inputs}
+        values = dict(call.attributes) | {each.name: axes.decided(call, each) for each in held}
+        unknown = any(each is None or each is ABSENT for each in (*given.values(), *values.values()))
+        if unknown or not given or any(rule.predicate(call) for rule in before):
+            return None
+        answer: Extents | None = called(shape, given, values)
+        return answer
+
+    def shape_of(call: Call) -> Extents | None:
+        if "shape" not in call.memo:
+            call.memo["shape"] = found(call)
+        answer: Extents | None = call.memo["shape"]
+        return answer
+
+    return shape_of
 
 
 def completed(operand: Operand, types: tuple[DType, ...], form: Form) -> Operand:
@@ -145,8 +186,10 @@ def completed(operand: Operand, types: tuple[DType, ...], form: Form) -> Operand
     return replace(shared, form=operand.form or form)
 
 
-def _input_rules(subject: made.Subject, inputs: Sequence[Operand]) -> Iterator[Rule]:
-    """The rules on each operand, numbered as they come: types, presence, form."""
+def _input_rules(
+    subject: made.Subject, inputs: Sequence[Operand], named: Container[str] = ()
+) -> Iterator[Rule]:
+    """The rules on each operand, numbered as they come: types, presence, form; `named` have named axes."""
     firsts: dict[str, str] = {}
     for operand in inputs:
         labels = _labels()
@@ -154,6 +197,7 @@ def _input_rules(subject: made.Subject, inputs: Sequence[Operand]) -> Iterator[R
         if operand.constant:
             yield made.vector(subject, operand, next(labels))
             yield made.constant(subject, operand, next(labels))
+            yield from axes.rules(subject, operand, inputs, labels)
             continue
         if operand.variable and operand.variable in firsts:
             yield made.same_type(subject, operand, next(labels), firsts[operand.variable])
@@ -162,6 +206,7 @@ def _input_rules(subject: made.Subject, inputs: Sequence[Operand]) -> Iterator[R
         if operand.variadic:
             yield made.one_type(subject, operand, next(labels))
             yield made.at_least_one(subject, operand, next(labels))
+            yield from axes.joined(subject, operand, labels) if operand.name in named else ()
         if operand.optional_in_onnx:
             yield made.given(subject, operand, next(labels))
         if operand.form == "scalar":
@@ -186,10 +231,16 @@ def _shape_rules(subject: made.Subject, inputs: Sequence[Operand], combined: Seq
 
 
 def _attribute_rules(
-    subject: made.Subject, attributes: Sequence[Attribute], more: Sequence[Rule]
+    subject: made.Subject,
+    attributes: Sequence[Attribute],
+    more: Sequence[Rule],
+    inputs: Sequence[Operand] = (),
 ) -> Iterator[Rule]:
-    """What is said of numbers, unless the operator has a rule of its own on them."""
+    """What is said of axes, sizes and numbers; of numbers, unless the operator has a rule of its own."""
     for attribute in attributes:
+        if attribute.holds is not None:
+            yield from axes.rules(subject, attribute, inputs, _labels())
+            continue
         place = f"{identifier_of(subject.domain, subject.name)}.{attribute.name}."
         own = any(rule.identifier.startswith(place) for rule in more)
         if attribute.kind in ("float", "integer") and not own:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from sonnx.model.dtype import IEEE, INTEGERS, DType
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.rules.broadcasting import Shape, broadcast_shape, equal_ranks, largest_sizes, misfits
+from sonnx.operators.rules.broadcasting import Shape, broadcast_shape, disagreeing
 from sonnx.operators.rules.limits import addressable
 from sonnx.operators.rules.operands import known, sizes
 from sonnx.operators.rules.wording import show
@@ -35,15 +35,7 @@ def _common_shapes(call: Call) -> Iterator[Shape]:
 
 def _sizes_agree(call: Call) -> Broken | None:
     shapes = {name: shape for name in call.inputs if (shape := sizes(call, name)) is not None}
-    if broadcast_shape(list(shapes.values())) is not None:
-        return None
-    aligned = equal_ranks(list(shapes.values()))
-    target = largest_sizes(aligned)
-    values = tuple(
-        Shown(name, str(call.inputs[name]), misfits(shape, target))
-        for name, shape in zip(shapes, aligned, strict=True)
-    )
-    return Broken(values, "give each axis one size, or size 1 (counted from the last axis)")
+    return disagreeing(shapes, {name: str(call.inputs[name]) for name in shapes})
 
 
 def _some_tensor(call: Call) -> Broken | None:

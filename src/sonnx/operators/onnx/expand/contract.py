@@ -1,57 +1,34 @@
 """Expand: signature, types and shape rule; what is said of `shape` beyond its being a constant."""
 
 from sonnx.model.dtype import DType
-from sonnx.operators.rules.broadcasting import Shape, broadcast_shape, equal_ranks, largest_sizes, misfits
+from sonnx.operators.rules.broadcasting import Shape, broadcast_shape, disagreeing
 from sonnx.operators.rules.contracts import moving
 from sonnx.operators.rules.lists import integers
-from sonnx.operators.rules.operands import sizes
+from sonnx.operators.rules.operands import Extents, sizes, static
 from sonnx.operators.rules.shapes import vector
 from sonnx.operators.rules.wording import written
 from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.integers import Sizes
 from sonnx.vocabulary.operator import Operand
-from sonnx.vocabulary.rule import Broken, Rule, Shown
+from sonnx.vocabulary.rule import Broken, Rule
 
 _INPUTS = {"input": "float[3,1]", "shape": "int64[3]"}
 _GOOD = call("Expand", _INPUTS, constants={"shape": (2, 1, 6)})
 _is_vector = vector("shape")
 
 
-def _target(call: Call) -> Shape | None:
-    """The asked-for shape, where it is known and a list of sizes."""
-    if _is_vector(call) is not None or _sizes(call) is not None:
-        return None
-    return integers(call.constants.get("shape"))
-
-
-def _output_shape(call: Call) -> Shape | None:
-    given, target = sizes(call, "input"), _target(call)
-    return None if given is None or target is None else broadcast_shape([given, target])
-
-
-def _value(call: Call) -> str:
-    return written(call.constants["shape"])
-
-
-def _sizes(call: Call) -> Broken | None:
-    values = integers(call.constants.get("shape", ()))
-    if values is not None and all(size >= 0 for size in values):
-        return None
-    return Broken((Shown("shape", _value(call)),), "write sizes as integers from 0 up")
+def _output_shape(input: Extents, shape: Shape) -> Shape | None:
+    given = static(input)
+    return None if given is None else broadcast_shape([given, shape])
 
 
 def _agrees(call: Call) -> Broken | None:
-    given, target = sizes(call, "input"), _target(call)
-    if given is None or target is None or _output_shape(call) is not None:
+    given, shape = sizes(call, "input"), integers(call.constants.get("shape"))
+    # What is no vector, and sizes below 0, have rules of their own.
+    if given is None or shape is None or _is_vector(call) or min(shape, default=0) < 0:
         return None
-    aligned = equal_ranks([given, target])
-    largest = largest_sizes(aligned)
-    return Broken(
-        (
-            Shown("input", str(call.inputs["input"]), misfits(aligned[0], largest)),
-            Shown("shape", _value(call), misfits(aligned[1], largest)),
-        ),
-        "give each axis one size, or size 1 (counted from the last axis)",
-    )
+    shown = {"input": str(call.inputs["input"]), "shape": written(shape)}
+    return disagreeing({"input": given, "shape": shape}, shown)
 
 
 _AGREES = Rule(
@@ -64,16 +41,6 @@ _AGREES = Rule(
     passing=_GOOD,
     ruling="D-BCAST-2",
 )
-_COUNTS = Rule(
-    "expand.shape.D2",
-    "The elements of `shape` must be integers from 0 up.",
-    "A size counts elements.",
-    False,
-    _sizes,
-    failing=call("Expand", _INPUTS, constants={"shape": (2, -1, 6)}),
-    passing=_GOOD,
-    ruling="D-ALL-3",
-)
 
 CONTRACT = moving(
     "Expand",
@@ -81,17 +48,18 @@ CONTRACT = moving(
     summary="Broadcasts one tensor to a given shape, explicitly in a graph.",
     inputs=[
         Operand("input", "X", "the tensor to be repeated"),
-        Operand("shape", "S", "the shape to broadcast with", (DType.INT64,), constant=True),
+        Operand("shape", "S", "the shape to broadcast with", (DType.INT64,), constant=True, holds=Sizes()),
     ],
     output=Operand("output", "Z", "the repeated tensor"),
-    shape_of=_output_shape,
+    shape=_output_shape,
     good=_GOOD,
     too_large=call("Expand", {**_INPUTS, "shape": "int64[2]"}, constants={"shape": (3, 2**60)}),
     ruling="D-BCAST",
-    more=[_AGREES, _COUNTS],
+    more=[_AGREES],
     words={
         "types of shape": {"reason": "A shape is a list of sizes."},
         "shape constant": {"identifier": "expand.shape.D3", "ruling": "D-ALL-3"},
+        "sizes of shape": {"identifier": "expand.shape.D2", "ruling": "D-ALL-3"},
         "size of output": {"identifier": "expand.shape.D4"},
         "shape of output": {
             "statement": "`output` must have the shape that `input` and `shape` broadcast to."

@@ -1,12 +1,18 @@
 """Concatenate: arrays joined along one dimension."""
 
-from sonnx.operators.xla.concatenate.calls import MOVES
 from sonnx.operators.xla.concatenate.contract import CONTRACT
 from sonnx.operators.xla.concatenate.definition import DEFINITION
-from sonnx.operators.xla.concatenate.form import FORM
-from sonnx.operators.xla.concatenate.witness import in_jax
+from sonnx.vocabulary.moves import Moves
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.trying import Trying
 
-TRYING = Trying(form=FORM, jax=in_jax, moves=MOVES)
+_MOVES = Moves(
+    ("D-XLA-2",),
+    rest="An operand begins where those before it end.",
+    first="The first operand comes first, its elements in their order.",
+    beyond=frozenset({"xla.concatenate.operands.D7"}),
+)
+TRYING = Trying(
+    jax=lambda jax, x, told: jax.lax.concatenate(list(x.values()), told["dimension"]), moves=_MOVES
+)
 OPERATOR = Operator(CONTRACT, DEFINITION, trying=TRYING)

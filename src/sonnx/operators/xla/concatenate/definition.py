@@ -1,6 +1,7 @@
 """Concatenate: the operands one after the other along one dimension (D-XLA-2)."""
 
-from sonnx.operators.xla.concatenate.shapes import joined_shape
+from collections.abc import Sequence
+
 from sonnx.terms.tensors import Given, Made, tensor
 from sonnx.terms.term import Term
 from sonnx.terms.tracing import tensorwise
@@ -25,6 +26,12 @@ def concatenate(*operands: Given, dimension: int) -> Made:
 
 def _read(X: Given, i: tuple[Term, ...], dimension: int, start: int) -> Term:
     return X[(*i[:dimension], i[dimension] - start, *i[dimension + 1 :])]
+
+
+def joined_shape(shapes: Sequence[tuple[int, ...]], dimension: int) -> tuple[int, ...]:
+    """The sizes of the first; along the dimension, the sum of all."""
+    total = sum(shape[dimension] for shape in shapes)
+    return (*shapes[0][:dimension], total, *shapes[0][dimension + 1 :])
 
 
 DEFINITION = tensorwise(concatenate)

@@ -1,0 +1,154 @@
+"""How trials of an operator that only moves elements are cut: read off its contract and its definition.
+
+Axes of operands, and sizes that are written down, are cut one by one where that breaks no rule, else together
+with those at the same distance from the last one.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sonnx.derive.calls import obeys
+from sonnx.derive.moves import places
+from sonnx.numeric.arrays import Array
+from sonnx.vocabulary.form import Form, Labels, Parts, Place, from_the_end, shape_only
+from sonnx.vocabulary.integers import Axes, Sizes
+from sonnx.vocabulary.moves import Asked
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.trial import Trial
+
+
+def form_of(operator: Operator) -> Form:
+    """The form of an operator that only moves elements."""
+    cut = _Cut(operator)
+    return Form(cut.labels, cut.parts, cut.whole, cut.places, cut.near, cut.others)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    operator: Operator
+
+    def parts(self, trial: Trial) -> Parts:
+        """The operands, and sizes as shapes."""
+        settled = {each.name for each in self.operator.contract.inputs if each.constant}
+        moved = {name: array for name, array in trial.inputs.items() if name not in settled}
+        return moved | {name: shape_only(self._held(trial, name)) for name in self._sizes()}
+
+    def whole(self, trial: Trial, parts: Parts) -> Trial:
+        """The trial with other operands and sizes."""
+        sizes = self._sizes()
+        inputs = {name: parts[name].copy() for name in trial.inputs if name in parts and name not in sizes}
+        written = {name: parts[name].shape for name in sizes}
+        return self._with_values(replace(trial, inputs=inputs | self._settled(trial)), written)
+
+    def labels(self, trial: Trial) -> Labels:
+        """The axes that are cut together have one name."""
+        parts = self.parts(trial)
+        together = from_the_end(parts)
+        return {
+            name: tuple(
+                f"{name} {label}" if self._is_alone(trial, parts, name, axis) else label
+                for axis, label in enumerate(together[name])
+            )
+            for name in parts
+        }
+
+    def places(self, trial: Trial, place: Place) -> Mapping[str, int]:
+        """Where the element lies in the operand that it comes from; of sizes one is enough."""
+        (name, index), labels = self._origin(trial, place), self.labels(trial)
+        sizes = {label: 0 for each in self._sizes() for label in labels[each]}
+        return sizes | dict(zip(labels[name], index, strict=True))
+
+    def near(self, trial: Trial, place: Place) -> Iterator[Trial]:
+        """Of any number of tensors the one that the element comes from: its one element, or all of it."""
+        (moved, *_) = self.operator.contract.inputs
+        if moved.variadic and trial.inputs:
+            name, index = self._origin(trial, place)
+            array = trial.inputs[name]
+            one = array[tuple(slice(at, at + 1) for at in index)]
+            for each in (one, array):
+                yield self._numbered(replace(trial, inputs={**trial.inputs, name: each.copy()}), [name])
+
+    def others(self, trial: Trial) -> Iterator[Trial]:
+        """With a tensor less, or with an axis less of size 1, which is named no more."""
+        (moved, *_) = self.operator.contract.inputs
+        for name in trial.inputs if moved.variadic else ():
+            yield self._numbered(trial, [each for each in trial.inputs if each != name])
+        form = form_of(self.operator)
+        for label in form.names(trial):
+            less = form.without(trial, label)
+            values = None if less is None else self._without_axis(trial, int(label.split(" ")[-1]))
+            if less is not None and values is not None:
+                yield self._with_values(less, values)
+
+    # What the contract says of integers.
+
+    def _sizes(self) -> list[str]:
+        return [each.name for each in self.operator.contract.holders if each.holds == Sizes()]
+
+    def _held(self, trial: Trial, name: str) -> Any:
+        return trial.inputs[name].tolist() if name in trial.inputs else trial.attributes[name]
+
+    def _settled(self, trial: Trial) -> dict[str, Array]:
+        return {each.name: trial.inputs[each.name] for each in self.operator.contract.inputs if each.constant}
+
+    def _with_values(self, trial: Trial, values: Mapping[str, Any]) -> Trial:
+        """Integers written as attributes, or as the constants that they are."""
+        constants = {
+            name: np.array(value, np.int64) for name, value in values.items() if name in trial.inputs
+        }
+        attributes = {name: value for name, value in values.items() if name not in trial.inputs}
+        return replace(
+            trial, inputs={**trial.inputs, **constants}, attributes={**trial.attributes, **attributes}
+        )
+
+    def _without_axis(self, trial: Trial, place: int) -> dict[str, Any] | None:
+        """What names axes, once the one at a place counted from the end is gone; None where it is needed."""
+        values = dict[str, Any]()
+        for holder in self.operator.contract.holders:
+            if isinstance(holder.holds, Axes):
+                rank = max(array.ndim for array in trial.inputs.values())
+                held = self._held(trial, holder.name)
+                one = holder.holds.order == "one"
+                named = [each % rank for each in ([held] if one else held)]
+                left = tuple(each - (each > rank + place) for each in named if each != rank + place)
+                if one and not left:
+                    return None
+                values[holder.name] = left[0] if one else left
+        return values
+
+    # What the definition says of elements.
+
+    def _origin(self, trial: Trial, place: Place) -> tuple[str, Place]:
+        """The operand that an element of the result comes from, and its index there."""
+        number = int(places(self.operator, trial.inputs, trial.attributes)[place])
+        moved = [name for name in trial.inputs if name not in self._settled(trial)]
+        ends = np.cumsum([trial.inputs[name].size for name in moved])
+        which = int(np.searchsorted(ends, number, side="right"))
+        array = trial.inputs[moved[which]]
+        return moved[which], tuple(
+            map(int, np.unravel_index(number - int(ends[which]) + array.size, array.shape))
+        )
+
+    def _is_alone(self, trial: Trial, parts: Parts, name: str, axis: int) -> bool:
+        """Tell whether an axis can be cut without the others; one of size 1, whether it can be left out."""
+        size = parts[name].shape[axis]
+        if not size:
+            return True  # there is nothing to cut
+        less = np.take(parts[name], 0 if size == 1 else range(size - 1), axis)
+        return self._obeys(self.whole(trial, {**parts, name: np.asarray(less)}))
+
+    def _obeys(self, trial: Trial) -> bool:
+        settled = self._settled(trial)
+        shapes = {name: array.shape for name, array in trial.inputs.items() if name not in settled}
+        decided = {name: tuple(array.tolist()) for name, array in settled.items()}
+        return obeys(self.operator.contract, Asked(shapes, trial.attributes, decided))
+
+    def _numbered(self, trial: Trial, names: list[str]) -> Trial:
+        """The trial with some of any number of tensors."""
+        (moved, *_) = self.operator.contract.inputs
+        inputs = {f"{moved.name}{m}": trial.inputs[name] for m, name in enumerate(names)}
+        held = frozenset(f"{moved.name}{m}" for m, name in enumerate(names) if name in trial.constants)
+        return replace(trial, inputs=inputs, constants=held)

@@ -1,0 +1,161 @@
+"""Calls of moves and how trials are cut, read off contracts: for operators that are made up here."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sonnx.derive import calls, forms
+from sonnx.derive.formula import formula
+from sonnx.derive.moves import moves_of
+from sonnx.derive.trials import drawn, trials
+from sonnx.model.dtype import IEEE, DType
+from sonnx.operators.rules.contracts import moving
+from sonnx.terms.tensors import Given, Made, tensor
+from sonnx.terms.tracing import tensorwise
+from sonnx.vocabulary.call import call
+from sonnx.vocabulary.integers import Axes, Integers
+from sonnx.vocabulary.operator import Attribute, Operand, Operator
+from sonnx.vocabulary.trial import Trial
+
+pytestmark = pytest.mark.measured
+
+
+def turned(data: Given, turns: Sequence[int]) -> Made:
+    shape = [data.shape[axis] for axis in turns]
+    return tensor(shape, lambda *i: data[tuple(i[turns.index(axis)] for axis in range(data.rank))])
+
+
+def kept(data: Given, **_attributes: Any) -> Made:
+    return tensor(data.shape, lambda *i: data[i])
+
+
+def operator(name: str, function: Any, holds: Integers | None, value: Any, shape: Any, data: str) -> Operator:
+    attribute = Attribute("turns", "integers" if holds else "integer", "what is asked for", holds=holds)
+    contract = moving(
+        name,
+        versions=(13,),
+        summary="Made up.",
+        inputs=[Operand("data", "X", "elements")],
+        output=Operand("moved", "Y", "the same elements"),
+        types=IEEE,
+        attributes=[attribute],
+        shape=shape,
+        good=call(name, {"data": data}, {"turns": value}),
+        ruling="D-MADE",
+    )
+    return Operator(contract, tensorwise(function))
+
+
+TURN = operator(
+    *("Turn", turned, Axes("data", "every"), (0, 2, 1)),
+    *(lambda data, turns: tuple(data[axis] for axis in turns), "float[2,3,4]"),
+)
+
+
+def same(holds: Integers | None, value: Any) -> Operator:
+    """It keeps every element where it is, whatever is written."""
+    return operator(
+        "Same", lambda data, turns: kept(data), holds, value, lambda data, turns: data, "float[2,3,4]"
+    )
+
+
+def asked(of: Operator, shape: tuple[int, ...]) -> list[Any]:
+    """What is written in the calls of one shape."""
+    return [
+        each.attributes["turns"]
+        for each in calls.calls(of).values()
+        if tuple(each.shapes.values()) == (shape,)
+    ]
+
+
+def test_axes_are_asked_for_in_every_way_and_no_call_breaks_a_rule() -> None:
+    assert set(asked(TURN, (3, 4))) == {(0, 1), (1, 0)}
+    assert set(asked(TURN, (4, 2, 3))) <= set(permutations(range(3)))
+    assert len(asked(TURN, (4, 2, 3))) == 4
+    assert (3, 2, 1, 0) in asked(TURN, (2, 1, 3, 1))
+    assert asked(TURN, ()) == [()]
+    for each in calls.calls(TURN).values():
+        assert calls.obeys(TURN.contract, each)
+    ranks = {len(shape) for each in calls.calls(TURN).values() for shape in each.shapes.values()}
+    assert ranks == {0, 1, 2, 3, 4, 6, 7, 8, 9, 63, 64}
+
+
+def test_other_integers_have_their_ways_too() -> None:
+    assert set(asked(same(Axes("data", from_the_end=True), (0,)), (3, 4))) == {(), (0,), (1,), (0, 1)}
+    assert set(asked(same(Axes("data", "one", from_the_end=True), 0), (3, 4))) == {0, 1, -1}
+    # Of what stands for nothing known the value of the example is taken.
+    assert set(asked(same(None, 5), (3, 4))) == {5}
+
+
+def test_names_say_shapes_and_values() -> None:
+    named = list(calls.calls(same(Axes("data", "one", from_the_end=True), 0)))
+    assert {"3x4-turns-0", "3x4-turns-minus-1"} <= set(named)
+    assert "64-axes-turns-0-and-63-more" in calls.calls(TURN)
+    assert "scalar-turns-none" in calls.calls(TURN)
+
+
+def test_a_size_is_put_in_the_place_of_one_that_may_be_any() -> None:
+    lines, grown = calls.lines(TURN), calls.grown(TURN)
+    assert lines
+    assert grown
+    for each in (*lines, *grown):
+        larger = calls.sized(each, 23)
+        assert calls.obeys(TURN.contract, larger)
+        (shape,) = larger.shapes.values()
+        assert prod(shape) % 23 == 0
+        assert each in grown or prod(shape) == 23
+
+
+class Simplest:
+    """Draws what is simplest."""
+
+    def integer(self, low: int, high: int) -> int:
+        return low
+
+    def codes(self, count: int) -> bytes:
+        return bytes(count)
+
+
+def test_where_no_drawn_shape_conforms_one_of_the_known_calls_is_taken() -> None:
+    trial = drawn(same(Axes("data", "one"), 0), Simplest(), DType.FLOAT)
+    assert trial.inputs["data"].shape == (2, 3, 4)  # of a scalar there is no axis
+
+
+def test_what_is_said_of_elements_is_the_summary_where_nothing_else_is() -> None:
+    said = moves_of(TURN)
+    assert said is not None
+    assert (said.rulings, said.rest) == (("D-MADE",), "Made up.")
+    found = list(trials(TURN, DType.FLOAT, 0))
+    assert {"D-MADE", "D-ALL-4", "turn.turns.D3"} <= set(found[0].shows)
+
+
+def test_an_axis_that_is_left_out_is_named_no_more() -> None:
+    form = forms.form_of(TURN)
+    data = np.arange(6.0).reshape(2, 1, 3)
+    trial = Trial("t", {"data": data}, (), "T.", {"turns": (2, 0, 1)})
+    assert [each.attributes["turns"] for each in form.smaller(trial)] == [(1, 0)]
+    one = replace(trial, attributes={"turns": 1})
+    axis = forms.form_of(same(Axes("data", "one"), 0))
+    assert [each.attributes for each in axis.smaller(one)] == []
+    last = replace(trial, attributes={"turns": -1})
+    end = forms.form_of(same(Axes("data", "one", from_the_end=True), 0))
+    assert [each.attributes["turns"] for each in end.smaller(last)] == [1]
+
+
+def test_an_element_is_decided_where_it_comes_from() -> None:
+    form = forms.form_of(TURN)
+    trial = Trial("t", {"data": np.arange(24.0).reshape(2, 3, 4)}, (), "T.", {"turns": (0, 2, 1)})
+    assert form.places(trial, (1, 3, 2)) == {"data -3": 1, "data -2": 2, "data -1": 3}
+    assert list(form.near(trial, (1, 3, 2))) == []
+
+
+def test_the_formula_of_a_move_is_the_definition_at_the_call_of_its_contract() -> None:
+    assert formula(TURN) == (
+        r"Y[i_{0}, i_{1}, i_{2}] = X[i_{0}, i_{2}, i_{1}] \qquad "
+        r"\text{for } \text{shape of } X = [2, 3, 4], \; \text{turns} = [0, 2, 1]"
+    )
