@@ -154,7 +154,7 @@ def test_versions_are_shown_with_what_was_expected() -> None:
     assert unknown.help == "use an operator set with version 13 of Clip"
     image = conv({"X": "float[1,1,4,4]", "W": "float[1,1,3,3]"})
     (old,) = check_graph(replace(image, nodes=(replace(image.nodes[0], version=1),)))
-    assert old.help == "use an operator set with version 11 and 22 of Conv"
+    assert old.help == "use an operator set with version 11 or 22 of Conv"
     assert old.values[0].value == "1"
 
 
@@ -331,16 +331,16 @@ def test_a_finding_names_an_operator_only_where_it_is_about_a_node() -> None:
 def test_surplus_operands_are_named_by_their_position_even_where_they_are_empty() -> None:
     surplus = graph([Node("Clip", ("x", "lo", "hi", "", "hi"), ("y", "z"), version=13)])
     assert shown(surplus, "general.R5") == [
-        (("operand 3", "not known", ""), ("operand 4", "not known", ""), ("operand 1", "not known", ""))
+        (("input 3", "not known", ""), ("input 4", "not known", ""), ("output 1", "not known", ""))
     ]
 
 
 def test_of_many_surplus_operands_twenty_are_shown_and_the_others_counted() -> None:
-    for number, last in ((20, ("operand 22", "not known", "")), (23, ("and", "3 more", ""))):
+    for number, last in ((20, ("input 22", "not known", "")), (23, ("and", "3 more", ""))):
         inputs = ("x", "lo", "hi", *("hi",) * number)
         (evidence,) = shown(graph([Node("Clip", inputs, ("y",), version=13)]), "general.R5")
         assert len(evidence) == min(number, 21)
-        assert evidence[19] == ("operand 22", "not known", "")
+        assert evidence[19] == ("input 22", "not known", "")
         assert evidence[-1] == last
 
 

@@ -55,6 +55,8 @@ ALLOWED: Mapping[str, set[str]] = {
     },
     # Provers judge texts: theories beside the operators, C that was emitted. They know no engine.
     "prove": {"report", "processes", "sources", "storage", "prove"},
+    # The one place where texts for provers come together: by hand, from definitions, from cases.
+    "definitions": {"derive", "operators", "prove"},
     "report": {"model", "vocabulary", "report", "sources"},
     "load": {"model", "numeric", "load"},
     "normalize": {"model", "vocabulary", "numeric", "operators", "check", "normalize"},
@@ -75,7 +77,7 @@ CALLERS = {
 # Who may speak to compiled kernels, and to what writes C: those who choose an engine for people.
 COMPILERS = {"__init__", "api", "backend", "cli", "engines", "native"}
 EMITTERS = {"__init__", "api", "cli", "emit"}
-PROVERS = {"cli", "prove"}
+PROVERS = {"cli", "definitions", "prove"}
 # Who may read and write files of models: what people and tools call; the rest knows graphs alone.
 READERS = {"__init__", "api", "backend", "cli", "conformance", "load"}
 # Who may know the format of ONNX's files: what reads them, and what is called with parsed models.

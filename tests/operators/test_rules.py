@@ -287,9 +287,13 @@ def test_general_r5_refuses_what_the_operator_does_not_have() -> None:
 
 
 def test_general_r5_counts_the_tensors_of_broadcast_without_a_gap() -> None:
-    for names in (("A", "B"), ("X0", "X2"), ("X1",), ("X0", "X01"), ("X",), ("X0", "X")):
+    for names in (("A", "B"), ("X0", "X01"), ("X",), ("X0", "X")):
         found = check_call(BROADCAST, call("Broadcast", dict.fromkeys(names, "float[3]")))
         assert [finding.rule for finding in found] == ["general.R5"]
+    for names, gap in ((("X0", "X2"), "X1"), (("X1",), "X0")):
+        (found,) = check_call(BROADCAST, call("Broadcast", dict.fromkeys(names, "float[3]")))
+        assert (found.rule, found.values[0].name) == ("general.R2", gap)
+        assert gap in found.help
     assert check_call(BROADCAST, call("Broadcast", {"X0": "float[3]", "X1": "bool[1]"})) == ()
 
 

@@ -160,11 +160,11 @@ def test_shapes_reach_rank_0_high_ranks_sizes_1_and_sizes_0(name: str) -> None:
 
 def test_expand_stretches_sizes_1_and_puts_axes_before_up_to_the_most() -> None:
     found = {trial.name: trial for trial in tried("expand", DType.INT8)}
-    assert results("expand", found["most-axes"]).shape == (1,) * 64
-    assert results("expand", found["crosswise"]).shape == (3, 4)
-    assert results("expand", found["no-elements-repeated"]).shape == (3, 0)
-    assert results("expand", found["fewer-axes-asked-for"]).shape == (2, 3, 4)
-    assert found["no-shape"].inputs["shape"].shape == (0,)
+    assert results("expand", found["64-axes-shape-none"]).shape == (2, *[1] * 62, 3)
+    assert results("expand", found["3x1-shape-3-66"]).shape == (3, 66)
+    assert results("expand", found["1x0-shape-3-0"]).shape == (3, 0)
+    assert results("expand", found["4x2x3-shape-2-3"]).shape == (4, 2, 3)
+    assert found["scalar-shape-none"].inputs["shape"].shape == (0,)
 
 
 # Source and target; elements that lie at an edge, or just beside it.

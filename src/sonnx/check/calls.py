@@ -71,8 +71,9 @@ def _complete(contract: Contract, call: Call, attributes: Collection[str]) -> Ca
 
 def _gaps(operand: Operand, call: Call) -> Iterator[str]:
     """The tensors of a variadic operand that are left out before others that are there."""
-    numbered = [f"{operand.name}{m}" for m in range(len(call.inputs))]
-    yield from (name for name in numbered if name not in call.inputs)
+    rest = [name.removeprefix(operand.name) for name in call.inputs if name.startswith(operand.name)]
+    numbers = {each for each in rest if each.isdecimal() and each == (each.lstrip("0") or "0")}
+    yield from (f"{operand.name}{m}" for m in range(len(numbers)) if str(m) not in numbers)
 
 
 def _unknown(

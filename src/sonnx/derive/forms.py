@@ -5,7 +5,8 @@ with those at the same distance from the last one.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,11 @@ from sonnx.vocabulary.moves import Asked
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.trial import Trial
 
+# So many are remembered at once.
+_MOST_KNOWN = 10_000
 
+
+@cache
 def form_of(operator: Operator) -> Form:
     """The form of an operator that only moves elements."""
     cut = _Cut(operator)
@@ -29,6 +34,8 @@ def form_of(operator: Operator) -> Form:
 @dataclass(frozen=True, eq=False)
 class _Cut:
     operator: Operator
+    # The names of axes by shapes and integers: a trial is asked for them each time that it is cut.
+    known: dict[str, Labels] = field(default_factory=dict)
 
     def parts(self, trial: Trial) -> Parts:
         """The operands, and sizes as shapes."""
@@ -46,6 +53,16 @@ class _Cut:
     def labels(self, trial: Trial) -> Labels:
         """The axes that are cut together have one name."""
         parts = self.parts(trial)
+        shapes = [(name, part.shape) for name, part in parts.items()]
+        decided = [array.tolist() for array in self._settled(trial).values()]
+        key = repr((shapes, decided, dict(trial.attributes)))
+        if key not in self.known:
+            if len(self.known) >= _MOST_KNOWN:
+                self.known.clear()
+            self.known[key] = self._labels(trial, parts)
+        return self.known[key]
+
+    def _labels(self, trial: Trial, parts: Parts) -> Labels:
         together = from_the_end(parts)
         return {
             name: tuple(

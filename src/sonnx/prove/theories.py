@@ -132,7 +132,8 @@ def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
         unknown += [] if found else [repr(name)]
         wanted += found
     if unknown:
-        there = ", ".join(spelled(subject_of(file)) for file in texts) or "none"
+        about = dict.fromkeys(spelled(subject_of(file).removesuffix("/cases")) for file in texts)
+        there = ", ".join(about) or "none"
         raise ValueError(f"there is no theory of {', '.join(unknown)}; there are: {there}")
     for file in wanted:
         try:

@@ -1,4 +1,5 @@
 /* Pixels in the vector and channels broadcast. */
+#include "shared/kernel.h"
 #define ACROSS 0 /* a bias is one of a row */
 #include "shared/sums_of_products/sums.h"
 

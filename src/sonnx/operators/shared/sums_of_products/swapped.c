@@ -1,4 +1,5 @@
 /* Channels in the vector and pixels broadcast: for maps too small to fill vectors. */
+#include "shared/kernel.h"
 #define ACROSS 1 /* a bias is one of a lane */
 #include "shared/sums_of_products/sums.h"
 
