@@ -291,9 +291,9 @@ def test_general_r5_counts_the_tensors_of_broadcast_without_a_gap() -> None:
         found = check_call(BROADCAST, call("Broadcast", dict.fromkeys(names, "float[3]")))
         assert [finding.rule for finding in found] == ["general.R5"]
     for names, gap in ((("X0", "X2"), "X1"), (("X1",), "X0")):
-        (found,) = check_call(BROADCAST, call("Broadcast", dict.fromkeys(names, "float[3]")))
-        assert (found.rule, found.values[0].name) == ("general.R2", gap)
-        assert gap in found.help
+        (told,) = check_call(BROADCAST, call("Broadcast", dict.fromkeys(names, "float[3]")))
+        assert (told.rule, told.values[0].name) == ("general.R2", gap)
+        assert gap in told.help
     assert check_call(BROADCAST, call("Broadcast", {"X0": "float[3]", "X1": "bool[1]"})) == ()
 
 

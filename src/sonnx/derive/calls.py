@@ -42,7 +42,7 @@ def calls(operator: Operator) -> Mapping[str, Asked]:
     """Calls by name: of every kind of shape, and of many tensors where any number may stand."""
     contract = operator.contract
     # The smallest come first: whoever stops at the tenth crash has seen them.
-    shapes = _SHAPES | {shape: 2 for shape in _shapes(contract) if shape not in _SHAPES}
+    shapes = {**_SHAPES, **{shape: 2 for shape in _shapes(contract) if shape not in _SHAPES}}
     found = [asked for shape, times in shapes.items() for asked in _spread(_ways(contract, shape, (times,)))]
     (moved, *_) = contract.inputs
     for number in _NUMBERS if moved.variadic else ():
