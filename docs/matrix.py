@@ -16,8 +16,10 @@ from docs.counting import count_tests
 from docs.folders import Folder
 from docs.laws import count, laws_path
 from docs.markup import DocsError, code, escape, prose, table
-from sonnx.derive.why3 import theories as definitions
+from sonnx.definitions import definitions
+from sonnx.derive.why3_cases import case_theories
 from sonnx.operators import OPERATORS
+from sonnx.operators.shared.cases import load_cases
 from sonnx.prove.assumptions import DRIVER_LINES, Assumption, assumptions
 from sonnx.prove.mlw import Theory, TheoryError, read_theory
 from sonnx.prove.theories import read_sources
@@ -39,13 +41,12 @@ _MEANINGS = ("definition.py", "body.py", "meaning.py")
 class Evidence:
     """All that the matrix is counted from.
 
-    `theories` are by subject, such as `onnx/clip`; `kernels` has the lines of C by folder below `operators`
-    and kind; `tests` is by identifier. `units` has all that can be proved, by theory or project, and `nodes`
-    the operator of every node of a project; `lock` says what was proved.
+    `theories` are by subject, such as `onnx/clip`; `tests` is by identifier. `units` has all that can be
+    proved, by theory or project, and `nodes` the operator of every node of a project; `lock` says what was
+    proved.
     """
 
     theories: Mapping[str, Theory]
-    kernels: Mapping[tuple[str, str], int]
     meanings: frozenset[str]
     tests: Mapping[str, int]
     units: Mapping[str, Sequence[Unit]]
@@ -64,13 +65,12 @@ def read_evidence(root: Path = ROOT, projects: Mapping[str, Mapping[str, str]] |
     try:
         theories = [read_theory(file, text) for file, text in sources.items()]
         # Which tools are on this machine is nothing to a page; the lock names those that proved.
-        units = theory_units(sources, tools="", definitions=definitions(OPERATORS))
+        units = theory_units(sources | _cases(operators), tools="", definitions=definitions())
     except TheoryError as error:
         raise DocsError(f"a theory cannot be read: {error}") from None
     grouped = {subject: list(part) for subject, part in groupby(units, lambda unit: _subject(unit.name))}
     return Evidence(
         {theory.subject: theory for theory in theories},
-        _kernels(operators),
         frozenset(_folder(operators, path) for name in _MEANINGS for path in operators.rglob(name)),
         count_tests(root / "tests" / "operators"),
         grouped | {name: project_units(name, texts, tools="") for name, texts in emitted.items()},
@@ -80,6 +80,12 @@ def read_evidence(root: Path = ROOT, projects: Mapping[str, Mapping[str, str]] |
         },
         _lock(root / "proofs.lock"),
     )
+
+
+def _cases(operators: Path) -> dict[str, str]:
+    """The cases of the operators in a folder as goals."""
+    found = case_theories(OPERATORS, load_cases)
+    return {file: text for file, text in found.items() if (operators / file).with_suffix(".toml").is_file()}
 
 
 def _subject(unit: str) -> str:
@@ -97,16 +103,6 @@ def _lock(path: Path) -> Lock:
 
 def _folder(operators: Path, path: Path) -> str:
     return path.parent.relative_to(operators).as_posix()
-
-
-def _kernels(operators: Path) -> Mapping[tuple[str, str], int]:
-    found: dict[tuple[str, str], int] = {}
-    for path in sorted(operators.rglob("*.[ch]")):
-        kind = path.stem.partition("_")[0]
-        if kind == "fast":
-            key = _folder(operators, path), kind
-            found[key] = found.get(key, 0) + len(path.read_text(encoding="utf-8").splitlines())
-    return found
 
 
 def matrix(folders: Iterable[Folder], evidence: Evidence) -> str:
@@ -130,7 +126,7 @@ def _row(folder: Folder, evidence: Evidence) -> list[str]:
     meaning = f"[definition]({folder.path}#definition)" if _has(folder, "Definition") else NONE
     if has_operator and subject not in evidence.meanings:
         meaning = "missing"
-    derived, by_hand = _derives_c(folder), (subject, "fast") in evidence.kernels
+    derived = _derives_c(folder)
     tests = evidence.tests.get(folder.name.replace("-", ".", 1)) if has_operator else None
     return [
         f"[{escape(folder.title)}]({folder.path})",
@@ -138,11 +134,17 @@ def _row(folder: Folder, evidence: Evidence) -> list[str]:
         meaning,
         f"[{len(folder.cases)}]({folder.cases_path})" if has_operator else NONE,
         "derived" if derived else NONE,
-        _number(evidence.kernels.get((subject, "fast"))) if not derived or by_hand else "derived",
+        _fast_cell(folder) if derived else NONE,
         *_theory_cells(subject, evidence),
         _wp_cell(folder.title, evidence) if derived else NONE,
         _number(tests),
     ]
+
+
+def _fast_cell(folder: Folder) -> str:
+    """Where the fast kernel comes from."""
+    by_hand = any(op.name == folder.title and op.kernels is not None for op in OPERATORS)
+    return "by hand" if by_hand else "derived"
 
 
 def _derives_c(folder: Folder) -> bool:

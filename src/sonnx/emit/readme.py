@@ -60,9 +60,9 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
         entry = f"int {layout.prefix}_load(const unsigned char *bytes, size_t size);\n{entry}"
     files = {
         (False, False): "",
-        (True, False): "| `weights.h`, `weights.c` | the constants, as hexadecimal literals |",
+        (True, False): "| `weights.h`, `weights.c` | the constants, as hexadecimal literals |\n",
         (True, True): "| `weights.h`, `weights.c`, `weights.bin` | the constants, little-endian, and "
-        f"`{layout.prefix}_load`, which takes the bytes of the file and checks their number and CRC-32 |",
+        f"`{layout.prefix}_load`, which takes the bytes of the file and checks their number and CRC-32 |\n",
     }[bool(layout.weights), loaded]
     values: dict[str, str | int] = {
         "prefix": layout.prefix,
