@@ -4,10 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from sonnx.operators.rules.examples import with_inputs
-from sonnx.operators.rules.lists import integers
+from sonnx.operators.rules.lists import integers, is_integer
 from sonnx.operators.rules.made import Subject
 from sonnx.operators.rules.operands import Extents, extents
 from sonnx.operators.rules.wording import FEW, show, unlike, written
@@ -31,7 +29,7 @@ def value(call: Call, holder: Holder) -> Any:
 def decided(call: Call, holder: Holder) -> Any:
     """The integers of a call, of which the rules hold; None where there are none."""
     held = value(call, holder)
-    return int(held) if isinstance(held, int | np.integer) else integers(held)
+    return int(held) if is_integer(held) else integers(held)
 
 
 def with_value(call: Call, holder: Holder, held: Any) -> Call:

@@ -106,7 +106,7 @@ def moving(
     `shape` gives the output's shape, None where that cannot be told: it takes the sizes of operands, None for
     those left open, and the integers of attributes and constants, all by their names, and is asked where the
     rules on these hold. `good` is a call that conforms, and `too_large` one whose output would be too large,
-    where it can be larger than the input. What integers stand for (`holds`) makes rules on them.
+    where it can have more elements or axes than the input. What integers stand for (`holds`) makes rules.
     """
     operands = tuple(completed(operand, types, "") for operand in inputs)
     result = replace(output, types=types, variable=_VARIABLE)
