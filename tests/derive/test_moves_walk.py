@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sonnx.derive import calls, forms
+from sonnx.derive.clauses import clauses
 from sonnx.derive.formula import formula
 from sonnx.derive.moves import moves_of
 from sonnx.derive.trials import drawn, trials
@@ -17,6 +18,7 @@ from sonnx.model.dtype import IEEE, DType
 from sonnx.operators.rules.contracts import moving
 from sonnx.terms.tensors import Given, Made, tensor
 from sonnx.terms.tracing import tensorwise
+from sonnx.terms.words import cases, otherwise, select
 from sonnx.vocabulary.call import call
 from sonnx.vocabulary.integers import Axes, Integers
 from sonnx.vocabulary.operator import Attribute, Operand, Operator
@@ -159,3 +161,48 @@ def test_the_formula_of_a_move_is_the_definition_at_the_call_of_its_contract() -
         r"Y[i_{0}, i_{1}, i_{2}] = X[i_{0}, i_{2}, i_{1}] \qquad "
         r"\text{for } \text{shape of } X = [2, 3, 4], \; \text{turns} = [0, 2, 1]"
     )
+
+
+def test_operands_beside_the_moved_one_have_the_shape_of_the_example() -> None:
+    contract = moving(
+        "Beside",
+        versions=(13,),
+        summary="Made up.",
+        inputs=[Operand("data", "X", "elements"), Operand("other", "Z", "what is left alone", IEEE)],
+        output=Operand("moved", "Y", "the same elements"),
+        types=IEEE,
+        shape=lambda data, other: data,
+        good=call("Beside", {"data": "float[2,3]", "other": "float[5]"}),
+        ruling="D-MADE",
+    )
+    found = calls.calls(Operator(contract, tensorwise(lambda data, other: kept(data)))).values()
+    assert {each.shapes["other"] for each in found} == {(5,)}
+    assert {each.shapes["data"] for each in found} > {(), (1,), (3, 4)}
+
+
+def test_names_of_axes_are_forgotten_where_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forms, "_MOST_KNOWN", 1)
+    form = forms.form_of(same(Axes("data", "one"), 0))
+    for shape in ((2, 3), (4, 5, 6), (2, 3)):
+        trial = Trial("t", {"data": np.zeros(shape)}, (), "T.", {"turns": 0})
+        assert len(form.labels(trial)["data"]) == len(shape)
+
+
+def test_of_one_operand_nothing_is_nearer_than_its_axes() -> None:
+    trial = Trial("t", {"data": np.zeros((2, 3))}, (), "T.", {"turns": (1, 0)})
+    assert list(forms.form_of(TURN).near(trial, (0, 0))) == []
+
+
+def test_what_indices_decide_has_the_clause_of_the_rest() -> None:
+    def shifted(data: Given, turns: Sequence[int]) -> Made:
+        rest = "What is not first comes from the place before."
+        return tensor(
+            data.shape, lambda i: select(i < 1, data[0], cases(otherwise(data[i - 1], "D-MADE", rest)))
+        )
+
+    made = Operator(replace(TURN.contract, good=None), tensorwise(shifted))
+    data = np.array([np.nan, -0.0, 3.0], np.float32)
+    *lost, last = clauses(made, {"data": data}, {"turns": (0,)})
+    assert (last.identifier, last.text) == ("D-MADE", "What is not first comes from the place before.")
+    assert last.mask.all()
+    assert [each.mask.tolist() for each in lost if "NaN" in each.text] == [[True, True, False]]
