@@ -206,3 +206,22 @@ def test_what_indices_decide_has_the_clause_of_the_rest() -> None:
     assert (last.identifier, last.text) == ("D-MADE", "What is not first comes from the place before.")
     assert last.mask.all()
     assert [each.mask.tolist() for each in lost if "NaN" in each.text] == [[True, True, False]]
+
+
+def test_a_constant_that_stands_for_nothing_known_must_be_a_list_that_is_there() -> None:
+    contract = moving(
+        "Listed",
+        versions=(13,),
+        summary="Made up.",
+        inputs=[
+            Operand("data", "X", "elements"),
+            Operand("numbers", "N", "a list", (DType.INT64,), constant=True),
+        ],
+        output=Operand("moved", "Y", "the same elements"),
+        types=IEEE,
+        shape=lambda data, numbers: data,
+        good=call("Listed", {"data": "float[2,3]", "numbers": "int64[1]"}, constants={"numbers": (7,)}),
+        ruling="D-MADE",
+    )
+    said = [rule.identifier for rule in contract.rules if ".numbers." in rule.identifier]
+    assert said == ["listed.numbers.D1", "listed.numbers.D2"]
