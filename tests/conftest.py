@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Tell the budgets of drawn examples before any test is read."""
     budgets.deep = config.getoption("--tier") != "quick"
-    settings.register_profile("tier", max_examples=budgets.examples(100))
+    settings.register_profile("tier", max_examples=budgets.examples(100), deadline=None)
     settings.load_profile("tier")
 
 

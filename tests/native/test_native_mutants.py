@@ -45,14 +45,14 @@ class Mutant:
 
 MUTANTS = {
     "terms backwards": Mutant(DENSE, "weights[k + i]", "weights[terms - 1 - k - i]"),
-    "no bias": Mutant(DENSE, "p->biased && task < p->outputs", "0 && task < p->outputs"),
+    "no bias": Mutant(DENSE, "p->biased && !idle", "0 && !idle"),
     "bounds in the other order": Mutant(
         DENSE, "chosen(value < low, low, value)", "chosen(value < high, high, value)"
     ),
     "a NaN as bound": Mutant(
         replace(SWAPPED, limits=(float("nan"), 3)),
-        "widened(value) < widened(bounds->low)",
-        "!(widened(value) >= widened(bounds->low))",
+        "widened(value) < bounds->wide_low",
+        "!(widened(value) >= bounds->wide_low)",
     ),
     "padding of ones": Mutant(DEPTHWISE, "to[j] = 0;", "to[j] = 1;"),
     "a product of the bias": Mutant(ACROSS, "vector sums = load(packed);", "vector sums = load(packed) * 2;"),

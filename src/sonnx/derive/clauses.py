@@ -51,7 +51,8 @@ def clauses(
     if any(calculates(made.term) for made in trace.made):
         told = np.logical_or.reduce([everywhere(output.shape) & False, *(each.mask for each in before)])
         lost = (each for each in _calculated(inputs, output) if not before or (each.mask & ~told).any())
-        return (*before, *lost, *said)
+        # Where the operator has said all there is, the case of the definition would say it again.
+        return (*before, *lost, *(() if before and told.all() else said))
     return (*before, *_chosen(trace, inputs, output, said[-1].identifier), *said)
 
 
