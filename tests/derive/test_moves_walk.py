@@ -15,6 +15,7 @@ from sonnx.derive.formula import formula
 from sonnx.derive.moves import moves_of
 from sonnx.derive.trials import drawn, trials
 from sonnx.model.dtype import IEEE, DType
+from sonnx.operators import operator as known
 from sonnx.operators.rules.contracts import moving
 from sonnx.terms.tensors import Given, Made, tensor
 from sonnx.terms.tracing import tensorwise
@@ -225,3 +226,12 @@ def test_a_constant_that_stands_for_nothing_known_must_be_a_list_that_is_there()
     )
     said = [rule.identifier for rule in contract.rules if ".numbers." in rule.identifier]
     assert said == ["listed.numbers.D1", "listed.numbers.D2"]
+
+
+def test_of_several_operands_the_one_that_an_element_comes_from_is_nearest() -> None:
+    joins = known("xla.Concatenate")
+    (name, other) = (f"{joins.contract.inputs[0].name}{m}" for m in range(2))
+    inputs = {name: np.zeros((2, 3), np.float32), other: np.ones((1, 3), np.float32)}
+    near = list(forms.form_of(joins).near(Trial("t", inputs, (), "T.", {"dimension": 0}), (2, 1)))
+    assert [each.inputs[name].shape for each in near] == [(1, 1), (1, 3)]
+    assert all(each.inputs[name].all() for each in near)
