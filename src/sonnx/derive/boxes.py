@@ -3,6 +3,7 @@
 Conditions on indices cut the axes of a result; inside a box each condition is decided once.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
@@ -11,6 +12,9 @@ from math import prod
 from sonnx.terms.tensors import Given, Made
 from sonnx.terms.term import Sort, Term
 from sonnx.terms.walking import parts
+
+# From where to where each index goes, by its name; the end is not reached.
+Ranges = Mapping[str, tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -105,13 +109,21 @@ def boxes(made: Made) -> tuple[Box, ...] | None:
     if cuts is None:
         return None
     found: list[Box] = []
-    for ranges in product(*(pairwise(places) for places in cuts)):
-        begin = tuple(first for first, _ in ranges)
-        source = _source(made.term, dict(zip(names, begin, strict=True)))
+    for ranges, source in _sources(
+        made.term, dict(zip(names, ((0, size) for size in made.shape), strict=True))
+    ):
         if source is None:
             return None
-        found.append(Box(names, begin, tuple(last - first for first, last in ranges), source))
-    return tuple(found)
+        pieces = (_between(places, *ends) for places, ends in zip(cuts, ranges.values(), strict=True))
+        for piece in product(*(pairwise(places) for places in pieces)):
+            begin = tuple(first for first, _ in piece)
+            found.append(Box(names, begin, tuple(last - first for first, last in piece), source))
+    return tuple(sorted(found, key=lambda box: box.begin))
+
+
+def _between(places: Sequence[int], first: int, last: int) -> Sequence[int]:
+    """Those of sorted places that lie from the first to the last, which are among them."""
+    return places[bisect_left(places, first) : bisect_left(places, last) + 1]
 
 
 def _cuts(made: Made, names: Sequence[str]) -> list[list[int]] | None:
@@ -153,16 +165,47 @@ def _places(word: str, factor: int, limit: int) -> Iterator[int]:
         yield down + 1 if factor > 0 else up
 
 
-def _source(term: Term, start: Mapping[str, int]) -> Read | Term | None:
-    """What stands in the box that begins at these indices; None where it is no move."""
-    while term.word in ("select", "stated"):
+def _sources(term: Term, ranges: Ranges) -> Iterator[tuple[Ranges, Read | Term | None]]:
+    """Ranges of indices that share what stands there; None where that is no move.
+
+    Ranges are halved where a condition changes inside, so a condition of a long chain is asked of few.
+    """
+    left = [(term, ranges)]
+    while left:
+        term, ranges = left.pop()
         if term.word == "stated":
-            (term,) = term.arguments
-            continue
-        decided = _decided(term.arguments[0], start)
-        if decided is None:
-            return None
-        term = term.arguments[1 if decided else 2]
+            left.append((term.arguments[0], ranges))
+        elif term.word != "select":
+            yield ranges, _source(term)
+        else:
+            condition, *branches = term.arguments
+            cut = next(_inside(condition, ranges), None)
+            decided = (
+                None if cut else _decided(condition, {name: first for name, (first, _) in ranges.items()})
+            )
+            if cut:
+                name, place = cut
+                first, last = ranges[name]
+                left += [(term, {**ranges, name: ends}) for ends in ((first, place), (place, last))]
+            elif decided is None:
+                yield ranges, None
+            else:
+                left.append((branches[0 if decided else 1], ranges))
+
+
+def _inside(condition: Term, ranges: Ranges) -> Iterator[tuple[str, int]]:
+    """Names of indices, and where a condition may change within their ranges."""
+    for term in parts(condition):
+        difference = _difference(term) if _compares_indices(term) else None
+        if difference is not None:
+            for name, factor in difference.factors.items():
+                first, last = ranges[name]
+                places = _places(term.word, factor, -difference.constant)
+                yield from ((name, place) for place in places if first < place < last)
+
+
+def _source(term: Term) -> Read | Term | None:
+    """What a term without choices reads, or the literal that it is; None where it is no move."""
     if term.word in ("literal", "lowest"):
         return term
     if term.word not in ("read", "read_flat"):

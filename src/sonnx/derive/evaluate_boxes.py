@@ -61,8 +61,8 @@ class Part:
 @lru_cache(1024)
 def parts_of(made: Made, shapes: Shapes) -> tuple[Part, ...] | None:
     """The parts of a result; None where it is more than a move, or no affine one."""
-    found = boxes(made)
-    return None if found is None else tuple(_part(box, dict(shapes)) for box in found)
+    found, by_name = boxes(made), dict(shapes)
+    return None if found is None else tuple(_part(box, by_name) for box in found)
 
 
 def _part(box: Box, shapes: Mapping[str, tuple[int, ...]]) -> Part:
