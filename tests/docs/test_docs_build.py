@@ -109,6 +109,7 @@ def test_a_page_that_leaves_out_the_list_it_is_there_for_fails(small: Inputs, pa
     assert problem == f"docs/{page}: needs {{{{ {name} }}}} once, has it 0 times"
 
 
+@pytest.mark.long  # builds a site; so does a quick test
 def test_a_missing_hand_written_page_fails(small: Inputs, places: Places) -> None:
     pages = {name: text for name, text in small.pages.items() if name != "models.md"}
     assert "models.md" in build(replace(small, pages=pages), places)[0]
@@ -146,6 +147,7 @@ class Moved(Rule):
     page = property(lambda self: "operators/clip.md#elsewhere")
 
 
+@pytest.mark.long  # builds a site; so does a quick test
 def test_a_rule_whose_page_has_no_such_anchor_fails(small: Inputs, places: Places) -> None:
     first, *others = small.folders[1].rules
     moved = Moved(**vars(first))
@@ -153,6 +155,7 @@ def test_a_rule_whose_page_has_no_such_anchor_fails(small: Inputs, places: Place
     assert problem == "operators/clip.html: rule clip.input.D1 has no anchor #elsewhere"
 
 
+@pytest.mark.long  # builds a site; so does a quick test
 def test_a_case_for_the_page_that_is_not_shown_fails(small: Inputs, places: Places) -> None:
     assert build(small, places) == ()
     hidden = next(case for case in small.folders[1].cases if not case.page)
@@ -160,12 +163,14 @@ def test_a_case_for_the_page_that_is_not_shown_fails(small: Inputs, places: Plac
     assert f"the example {hidden.name!r} has no anchor" in only(check_site(places.site, wanted(more)))
 
 
+@pytest.mark.long  # builds a site; so does a quick test
 def test_two_cases_of_one_name_fail(small: Inputs, places: Places) -> None:
     cases = small.folders[1].cases
     problems = build(with_clip(small, cases=(*cases, cases[0])), places)
     assert any("occurs 2 times" in problem for problem in problems)
 
 
+@pytest.mark.long  # builds a site; so does a quick test
 def test_a_page_outside_of_the_menu_fails(
     small: Inputs, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +194,7 @@ def test_settings_that_mkdocs_refuses_fail(small: Inputs, places: Places, tmp_pa
     assert any("no-such-theme" in problem for problem in build(small, replace(places, settings=settings)))
 
 
+@pytest.mark.long  # builds a site; so does a quick test
 def test_nothing_of_an_earlier_build_remains(small: Inputs, places: Places) -> None:
     places.sources.mkdir(parents=True)
     (places.sources / "old.md").write_text("# Old\n")

@@ -6,6 +6,7 @@ from itertools import cycle, islice, product
 
 import numpy as np
 import pytest
+from tests import budgets
 from tests.budgets import examples
 from tests.loops import for_each
 from tests.native.support import WIDTHS, Conv, assert_defined, functions, planned, quick_compiler
@@ -15,6 +16,14 @@ from sonnx.native.machine import vector_bytes
 KINDS = [(dtype, mode) for dtype in ("float", "double") for mode in ("separate", "fused")]
 KINDS += [("float16", "separate")]  # which is fused as well: products of two are exact in float
 THREADS = (1, 2, 3, 40)
+# In the quick tier other widths than the machine's are tried in one type: compiling takes most of the time.
+KINDS_AND_WIDTHS = [
+    (*kind, width)
+    for kind in KINDS
+    for width in WIDTHS
+    if budgets.deep or kind == KINDS[0] or width == vector_bytes()
+]
+each_kind = pytest.mark.parametrize(("dtype", "mode", "width"), KINDS_AND_WIDTHS, indirect=["width"])
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +31,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> str:
     return quick_compiler(tmp_path_factory.mktemp("quick"))
 
 
-@pytest.fixture(params=WIDTHS)
+@pytest.fixture
 def width(request: pytest.FixtureRequest, quick: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """A width of vectors; code for another one than the machine's is compiled in a hurry."""
     if request.param != vector_bytes():
@@ -108,7 +117,8 @@ SHAPES: dict[str, tuple[str, Conv]] = {
 }
 
 
-@pytest.mark.parametrize(("dtype", "mode"), KINDS)
+@pytest.mark.thinned
+@each_kind
 def test_every_kernel_gives_the_bits_of_the_definition(dtype: str, mode: str, width: int) -> None:
     for data, (_, case) in zip(cycle(("ordinary", "special", "subnormal")), SHAPES.values(), strict=False):
         for one in (case, variation(case, data)):
@@ -168,7 +178,7 @@ def drawn(seed: int, most: int) -> Iterator[Conv]:
 
 
 @pytest.mark.thinned
-@pytest.mark.parametrize(("dtype", "mode"), KINDS)
+@each_kind
 def test_any_geometry_gives_the_bits_of_the_definition(dtype: str, mode: str, width: int) -> None:
     # Fused definitions take a hundred times as long.
     most, count = (8_000, examples(35)) if mode == "fused" else (40_000, examples(50))
