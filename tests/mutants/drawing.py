@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -94,16 +95,22 @@ class Mutant:
 
 def drawn(number: int, seed: int) -> list[Mutant]:
     """Draw that many mutants: at least two of every layer, more of the larger ones."""
-    chance = Random(seed)
+    chance, layers = Random(seed), _layers()
+    shares = _shares({layer: len(found) for layer, found in layers.items()}, number)
+    return [
+        mutant for layer, share in sorted(shares.items()) for mutant in chance.sample(layers[layer], share)
+    ]
+
+
+@cache
+def _layers() -> dict[str, list[Mutant]]:
+    """All mutants there are, by layer; to find them takes many seconds."""
     layers: dict[str, list[Mutant]] = {}
     for path in sorted(SOURCES.rglob("*")):
         if path.suffix in SUFFIXES:
             for mutant in _of_file(path):
                 layers.setdefault(mutant.layer, []).append(mutant)
-    shares = _shares({layer: len(found) for layer, found in layers.items()}, number)
-    return [
-        mutant for layer, share in sorted(shares.items()) for mutant in chance.sample(layers[layer], share)
-    ]
+    return layers
 
 
 def _shares(sizes: dict[str, int], number: int) -> dict[str, int]:
