@@ -46,7 +46,7 @@ def _findings(
 
 
 def _broken(rules: Sequence[Rule], call: Call) -> list[tuple[Rule, Broken]]:
-    return [(rule, broken) for rule in rules if (broken := rule.predicate(call)) is not None]
+    return [(rule, broken) for rule in rules if (broken := rule.broken(call)) is not None]
 
 
 def finding(rule: Rule, operator: str, broken: Broken, location: Location | None) -> Finding:
@@ -58,15 +58,12 @@ def _complete(contract: Contract, call: Call, attributes: Collection[str]) -> Ca
     """Give what the contract demands and the call leaves out an entry, so that rules can name it."""
     gaps = [name for operand in contract.inputs if operand.variadic for name in _gaps(operand, call)]
     inputs = {**dict.fromkeys((*contract.demanded, *gaps), _NOTHING), **call.inputs}
-    return Call(
-        call.operator,
-        inputs,
-        {**dict.fromkeys(attributes, ABSENT), **call.attributes},
-        call.outputs,
-        call.constants,
-        tuple(_unknown(contract, call, inputs, attributes)),
-        call.version,
-    )
+    given = {**dict.fromkeys(attributes, ABSENT), **call.attributes}
+    unknown = tuple(_unknown(contract, call, inputs, attributes))
+    same = [*inputs] == [*call.inputs] and [*given] == [*call.attributes]
+    if same and unknown == call.unknown:
+        return call  # whole already; what rules find out about it serves whoever asks later
+    return Call(call.operator, inputs, given, call.outputs, call.constants, unknown, call.version)
 
 
 def _gaps(operand: Operand, call: Call) -> Iterator[str]:

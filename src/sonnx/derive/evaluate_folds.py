@@ -115,8 +115,10 @@ def _sum_of_products(term: Term, items: tuple[tuple[str, int], ...], dtype: DTyp
         return None
     known = (*groups, *channels)
     begin = Made(tuple(sizes[name] for name in known), tuple(map(index, known)), start)
-    # Items may be cut along an axis that the table has as it is; the last axis stays one of positions.
-    cut = 1 if len(alone) > 1 and x.counts(alone[0]) else 0
+    # Items may be cut along an axis that the table has as it is; the last axis stays one of positions. One
+    # that lies within channels is a position too: all positions of a channel are one line then.
+    outermost = next(iter(sizes), "") in alone
+    cut = 1 if outermost and len(alone) > 1 and x.counts(alone[0]) else 0
     batch, positions = alone[:cut], alone[cut:]
     # Windows are read best where the last axis of the result is the last one of the table.
     x = x.in_order((*batch, *counts, *groups, *positions))

@@ -28,7 +28,7 @@ NARROW = tuple(dtype for dtype, held in ACCUMULATOR.items() if held is not dtype
 _FUSED = (DType.BFLOAT16, DType.FLOAT, DType.DOUBLE)
 
 # Elements of running sums handled at a time: they and their products stay in the cache.
-_BLOCK = 2**17
+_BLOCK = 2**18
 # Fused steps make many temporaries.
 _FUSED_BLOCK = 2**13
 

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sonnx.terms.tensors import Given, Made, tensor
@@ -115,7 +116,7 @@ def at_every_index(element: Element, given: Mapping[str, Given]) -> Made:
 def called(function: Callable[..., Any], operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
     """Call a function with what it names; operands of no parameter's name belong to the `*` one."""
     known = {**attributes, **operands}
-    parameters = inspect.signature(function).parameters.values()
+    parameters = _parameters(function)
     named = {each.name for each in parameters if each.kind is not each.VAR_POSITIONAL}
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
@@ -131,6 +132,12 @@ def called(function: Callable[..., Any], operands: Mapping[str, Any], attributes
         else:
             positional.append(known[parameter.name])
     return function(*positional, **keywords)
+
+
+# To ask Python for them takes as long as a call does that checks its rules.
+@lru_cache(1024)
+def _parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
+    return tuple(inspect.signature(function).parameters.values())
 
 
 def _name(function: Callable[..., Any]) -> str:

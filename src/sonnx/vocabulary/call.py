@@ -41,7 +41,7 @@ class Call:
     unknown: tuple[str, ...] = ()
     version: int | None = None
     # What several rules ask of one call, found out once; a changed call starts anew.
-    memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    memo: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
 
 def call(

@@ -57,6 +57,13 @@ class Rule:
     made_from: str = ""
     instead_of: str = ""
 
+    def broken(self, call: Call) -> Broken | None:
+        """How a call breaks the rule, or None; found out once, though other rules ask too."""
+        if self.predicate not in call.memo:
+            call.memo[self.predicate] = self.predicate(call)
+        found: Broken | None = call.memo[self.predicate]
+        return found
+
     @property
     def page(self) -> str:
         """Where the rule is printed: the page of its operator and the anchor there."""

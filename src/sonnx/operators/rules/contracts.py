@@ -166,7 +166,7 @@ def _shape_of(
         given = {name: extents(call, name) for name in names if name in call.inputs}
         values = dict(call.attributes) | {each.name: axes.decided(call, each) for each in held}
         unknown = any(each is None or each is ABSENT for each in (*given.values(), *values.values()))
-        if unknown or not given or any(rule.predicate(call) for rule in before):
+        if unknown or not given or any(rule.broken(call) for rule in before):
             return None
         answer: Extents | None = called(shape, given, values)
         return answer
