@@ -243,3 +243,10 @@ def test_a_wrong_formula_is_noticed(name: str, wrong: Any, monkeypatch: pytest.M
     every: dict[str, Any] = ELEMENTS | CONDITIONS
     tensors = any(made_formula(made, "Y", SYMBOLS) != text for text, made in TENSORS.items())
     assert tensors or any(latex(term, SYMBOLS) != text for text, term in every.items())
+
+
+def test_the_site_can_show_every_formula() -> None:
+    found = [text for operator in OPERATORS if (text := formula(operator)) is not None]
+    assert len(found) > len(BY_HAND)
+    for text in found:
+        assert "<math" in mathml(text, display=True)
