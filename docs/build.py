@@ -209,7 +209,7 @@ def _whole(folder: Folder, written: str) -> Page:
         return Page(written)
     title = f"{folder.contract.name} (XLA)" if folder.contract.domain == "xla" else folder.title
     figures = [drawn.name for drawn in folder.figures]
-    # That of a move is the definition at one call: where a page has formulas of its own, it says more.
+    # That of a move is for one rank: a page with formulas of its own says more, and where this one belongs.
     said = folder.contract.good is not None and "$$" in written
     return assemble(title, written, figures, formula=folder.formula is not None and not said)
 

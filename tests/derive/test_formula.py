@@ -21,6 +21,7 @@ from sonnx.terms.words import (
     is_minus_zero,
     is_nan,
     maximum,
+    minimum,
     narrow,
     otherwise,
     plus_product,
@@ -68,6 +69,7 @@ CONDITIONS: dict[str, Any] = {
     r"x \le y \text{ and } x = y + 1": (X <= Y) & (X == Y + 1),
     r"x < y \text{ or } y \text{ is } -0 \text{ and } x < 1": (X < Y) | (is_minus_zero(Y) & (X < 1)),
     r"\left(x < y \text{ or } y < x\right) \text{ and } c \text{ is true}": ((X < Y) | (Y < X)) & C,
+    r"0 < x \le y \text{ and } y < 1 \text{ and } x = y": (X > 0) & (X <= Y) & (Y < 1) & (X == Y),
     r"\text{not } \left(x \text{ is NaN}\right)": negated(is_nan(X)),
 }
 
@@ -96,22 +98,49 @@ TENSORS: dict[str, Made] = {
     r"Y[i] = \begin{cases} 0 & \text{if } i < 2 \\ X[i - 2, 0] & \text{otherwise} \end{cases}": moved(
         (4,), lambda i: select(i < 2, 0, XS[i - 2, 0])
     ),
-    r"Y[i] = \sum_{0 \le k < 6} X[i, k] \cdot W[k, i]": moved(
-        (3,), lambda i: fold((6,), 0, lambda s, k: plus_product(s, XS[i, k], WS[k, i]))
+    r"Y[i] = \sum_{k=0}^{5} X[i, k] \cdot W[k, i]": moved(
+        (3,), lambda i: narrow(fold((6,), wide(0), lambda s, k: plus_product(s, wide(XS[i, k]), WS[k, i])))
     ),
-    r"Y[i] = 1 + \sum_{0 \le p < 2, 0 \le q < 3} X[p, q]": moved(
+    r"Y[i] = 1 + \sum_{p=0}^{1} \sum_{q=0}^{2} X[p, q]": moved(
         (3,), lambda i: fold((2, 3), 1, lambda s, p, q: cases(otherwise(s + XS[p, q], "D-CONV-6", "Summed.")))
+    ),
+    r"Y[i] = \sum_{q=0}^{2} \left(X[0, q] + 1\right)": moved(
+        (3,), lambda i: fold((1, 3), 0, lambda s, p, q: (XS[p, q] + 1) + s)
+    ),
+    r"Y[i] = \left(\sum_{k=0}^{5} X[i, k]\right) + \frac{\sum_{k=0}^{5} X[i, k]}{2}": moved(
+        (3,),
+        lambda i: fold((6,), 0, lambda s, k: s + XS[i, k]) + fold((6,), 0, lambda s, k: s + XS[i, k]) / 2,
+    ),
+    r"Y[i] = \prod_{k=0}^{5} \left(X[i, k] + 1\right)": moved(
+        (3,), lambda i: fold((6,), 1, lambda s, k: s * (XS[i, k] + 1))
+    ),
+    r"Y[i] = \left(-2\right) \cdot \prod_{k=0}^{5} X[i, k]": moved(
+        (3,), lambda i: fold((6,), -2, lambda s, k: XS[i, k] * s)
     ),
     r"Y[i] = \max_{0 \le k < 6} X[i, k]": moved(
         (3,), lambda i: fold((6,), LOWEST, lambda s, k: maximum(s, XS[i, k]))
     ),
-    r"Y[i] = s \text{ from } 0 \text{ by } s \leftarrow X[i, k] - s \text{ for } 0 \le k < 6": moved(
+    r"Y[i] = \min_{0 \le p < 2, 0 \le q < 3} X[p, q]": moved(
+        (3,), lambda i: fold((2, 3), float("inf"), lambda s, p, q: minimum(s, XS[p, q]))
+    ),
+    r"Y[i] = \max(0, \max_{0 \le k < 6} X[i, k])": moved(
+        (3,), lambda i: fold((6,), 0, lambda s, k: maximum(s, XS[i, k]))
+    ),
+    r"Y[i] = \min(\text{lowest}, \min_{0 \le k < 6} X[i, k])": moved(
+        (3,), lambda i: fold((6,), LOWEST, lambda s, k: minimum(s, XS[i, k]))
+    ),
+    r"Y[i] = 7": moved((3,), lambda i: fold((0,), 7, lambda s, k: s + XS[i, k])),
+    r"Y[i] = s_{6} \text{ where } s_{0} = 0, \; s_{k + 1} = X[i, k] - s_{k} \text{ for } 0 \le k < 6": moved(
         (3,), lambda i: fold((6,), 0, lambda s, k: XS[i, k] - s)
     ),
-    r"Y[i] = s \text{ from } 0 \text{ by } s \leftarrow s - X[i, k] \text{ for } 0 \le k < 6": moved(
+    r"Y[i] = s_{6} \text{ where } s_{0} = 0, \; s_{k + 1} = s_{k} - X[i, k] \text{ for } 0 \le k < 6": moved(
         (3,), lambda i: fold((6,), 0, lambda s, k: s - XS[i, k])
     ),
-    r"Y[i] = s \text{ from } 0 \text{ by } s \leftarrow 1 \text{ for } 0 \le k < 6": moved(
+    r"Y[i] = s_{6} \text{ where } s_{0} = 1, \; s_{p \cdot 3 + q + 1} = s_{p \cdot 3 + q} + "
+    r"X[p, q] \cdot s_{p \cdot 3 + q} \text{ for } 0 \le p < 2, 0 \le q < 3": moved(
+        (3,), lambda i: fold((2, 3), 1, lambda s, p, q: s + XS[p, q] * s)
+    ),
+    r"Y[i] = s_{6} \text{ where } s_{0} = 0, \; s_{k + 1} = 1 \text{ for } 0 \le k < 6": moved(
         (3,), lambda i: fold((6,), 0, lambda s, k: 1)
     ),
 }
@@ -136,19 +165,36 @@ BY_HAND = {
     r"L & \text{if } X[i] < L \\ M & \text{if } M < X[i] \\ X[i] & \text{otherwise} \end{cases}",
     "xla.Clamp": r"Y[i] = \min(\max(X[i], L[i]), M[i])",
     "Max": r"Y[i] = \max(X_0[i], X_1[i])",
-    "Expand": r"Z[i_{0}, i_{1}, i_{2}] = X[i_{1}, 0] \qquad \text{for } \text{shape of } X = [3, 1], "
-    r"\; S = [2, 1, 6]",
-    "xla.Broadcast": r"Y[i_{0}, i_{1}, i_{2}] = X[i_{2}] \qquad \text{for } \text{shape of } X = [3], "
-    r"\; \text{broadcast sizes} = [2, 4]",
-    "xla.Concatenate": r"Y[i_{0}, i_{1}] = \begin{cases} X_0[i_{0}, i_{1}] & \text{if } i_{0} < 3 \\ "
-    r"X_1[i_{0} - 3, i_{1}] & \text{otherwise} \end{cases} \qquad \text{for } \text{shape of } X_0 = "
-    r"[3, 2], \; \text{shape of } X_1 = [1, 2], \; \text{dimension} = 0",
+    "Expand": r"Z[i_{0}, i_{1}, i_{2}] = X[i_{1}, 0] \qquad \text{for } \text{shape of } X = [N_{0}, 1], "
+    r"\; S = [S_{0}, 1, S_{2}]",
+    "xla.Broadcast": r"Y[i_{0}, i_{1}, i_{2}] = X[i_{2}] \qquad \text{for } \text{shape of } X = [N_{0}], "
+    r"\; \text{broadcast sizes} = [b_{0}, b_{1}]",
+    "xla.Collapse": r"Y[i_{0}, i_{1}] = X_{\text{flat}}[i_{0} \cdot N_{2} + i_{1}] \qquad \text{for } "
+    r"\text{shape of } X = [N_{0}, N_{1}, N_{2}], \; \text{dimensions} = [0, 1]",
+    "xla.Concatenate": r"Y[i_{0}, i_{1}] = \begin{cases} X_0[i_{0}, i_{1}] & \text{if } i_{0} < N_{0} \\ "
+    r"X_1[i_{0} - N_{0}, i_{1}] & \text{otherwise} \end{cases} \qquad \text{for } \text{shape of } X_0 = "
+    r"[N_{0}, N_{1}], \; \text{shape of } X_1 = [1, N_{1}], \; \text{dimension} = 0",
+    "Conv": r"\begin{array}{l} Y[b, c, m_{0}, m_{1}] = B[c] + \sum_{z=0}^{N_{1} - 1} "
+    r"\sum_{k_{0}=0}^{N_{5} - 1} \sum_{k_{1}=0}^{N_{6} - 1} \begin{cases} X[b, z, j_{0}, j_{1}] & \text{if } "
+    r"0 \le j_{0} < N_{2} \text{ and } 0 \le j_{1} < N_{3} \\ 0 & \text{otherwise} \end{cases} \cdot "
+    r"W[c, z, k_{0}, k_{1}] \\ \text{where } j_{0} = m_{0} \cdot s_{0} + k_{0} \cdot d_{0} - p_{0}, \quad "
+    r"j_{1} = m_{1} \cdot s_{1} + k_{1} \cdot d_{1} - p_{1} \\ \text{for } \text{shape of } X = "
+    r"[N_{0}, N_{1}, N_{2}, N_{3}], \; \text{shape of } W = [N_{4}, N_{1}, N_{5}, N_{6}], \; "
+    r"\text{shape of } B = [N_{4}], \; \text{strides} = [s_{0}, s_{1}], \; \text{pads} = "
+    r"[p_{0}, p_{1}, p_{2}, p_{3}], \; \text{dilations} = [d_{0}, d_{1}], \; \text{group} = 1 \end{array}",
+    "xla.Conv": r"Y[b, c, m_{0}, m_{1}] = \sum_{z=0}^{N_{1} - 1} \sum_{k_{0}=0}^{N_{5} - 1} "
+    r"\sum_{k_{1}=0}^{N_{6} - 1} X[b, z, m_{0} \cdot w_{0} + k_{0}, m_{1} \cdot w_{1} + k_{1}] \cdot "
+    r"W[c, z, k_{0}, k_{1}] \qquad \text{for } \text{shape of } X = [N_{0}, N_{1}, N_{2}, N_{3}], \; "
+    r"\text{shape of } W = [N_{4}, N_{1}, N_{5}, N_{6}], \; \text{window strides} = [w_{0}, w_{1}], \; "
+    r"\text{padding} = \text{VALID}",
 }
 
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_operators_have_the_symbols_of_their_contracts(name: str) -> None:
-    assert formula(OPERATORS_BY_NAME[name]) == BY_HAND[name]
+    found = formula(OPERATORS_BY_NAME[name])
+    assert found == BY_HAND[name]
+    mathml(found)
 
 
 def test_attributes_are_greek_letters_or_words() -> None:
@@ -160,7 +206,6 @@ def test_attributes_are_greek_letters_or_words() -> None:
 
 
 def test_what_is_no_element_has_no_formula() -> None:
-    assert formula(OPERATORS_BY_NAME["Conv"]) is None
     assert formula(OPERATORS_BY_NAME["xla.ConvertElementType"]) is None
     assert formula(replace(OPERATORS_BY_NAME["Where"], definition=None, meaning=lambda _a, _b: {})) is None
 
@@ -171,6 +216,7 @@ def test_a_word_without_a_formula_is_refused() -> None:
 
 
 FORMULA: Any = walk._Formula
+SMALLER: Any = FORMULA.size
 MUTANTS: list[tuple[str, Any]] = [
     ("word_subtract", FORMULA.word_add),
     ("word_less", FORMULA.word_less_equal),
@@ -181,6 +227,10 @@ MUTANTS: list[tuple[str, Any]] = [
     ("word_divide", FORMULA.word_multiply),
     ("word_read", FORMULA.word_read_flat),
     ("word_index", lambda self, term: ("i", 3)),
+    ("recurrence", lambda self, running, start, step, along: (self.text(step), 0)),
+    ("extreme", lambda self, step, start, each, along: (self.text(each), 0)),
+    ("size", lambda self, size: SMALLER(self, size + 1)),
+    ("below", lambda self, along, between: ""),
     ("word_fold", lambda self, term: self.word(term.arguments[1])),
 ]
 
@@ -193,3 +243,10 @@ def test_a_wrong_formula_is_noticed(name: str, wrong: Any, monkeypatch: pytest.M
     every: dict[str, Any] = ELEMENTS | CONDITIONS
     tensors = any(made_formula(made, "Y", SYMBOLS) != text for text, made in TENSORS.items())
     assert tensors or any(latex(term, SYMBOLS) != text for text, term in every.items())
+
+
+def test_the_site_can_show_every_formula() -> None:
+    found = [text for operator in OPERATORS if (text := formula(operator)) is not None]
+    assert len(found) > len(BY_HAND)
+    for text in found:
+        assert "<math" in mathml(text, display=True)

@@ -157,10 +157,10 @@ def test_an_element_is_decided_where_it_comes_from() -> None:
     assert list(form.near(trial, (1, 3, 2))) == []
 
 
-def test_the_formula_of_a_move_is_the_definition_at_the_call_of_its_contract() -> None:
+def test_the_formula_of_a_move_is_for_any_sizes_of_the_call_of_its_contract() -> None:
     assert formula(TURN) == (
         r"Y[i_{0}, i_{1}, i_{2}] = X[i_{0}, i_{2}, i_{1}] \qquad "
-        r"\text{for } \text{shape of } X = [2, 3, 4], \; \text{turns} = [0, 2, 1]"
+        r"\text{for } \text{shape of } X = [N_{0}, N_{1}, N_{2}], \; \text{turns} = [0, 2, 1]"
     )
 
 

@@ -1,34 +1,48 @@
 """A definition as a formula in LaTeX, with the symbols of the contract: one function a word, few brackets."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
+from string import digits
+from types import MappingProxyType
+from typing import Any
 
+from sonnx.derive.general import General, general, known
 from sonnx.derive.symbols import symbolic
-from sonnx.derive.tracing import traced
-from sonnx.terms.tensors import Made
-from sonnx.terms.term import DefinitionError, Sort, Term
-from sonnx.vocabulary.call import Call
+from sonnx.terms.tensors import Made, flat_place, index
+from sonnx.terms.term import DefinitionError, Sort, Term, lift
+from sonnx.terms.walking import parts
+from sonnx.terms.words import maximum, minimum, value
 from sonnx.vocabulary.operator import Operand, Operator, operand_names
 
 # How tightly a text holds together: what stands inside something tighter needs brackets.
-_CHOICE, _SUM, _PRODUCT, _ATOM = range(4)
+# A sum by its sign is open at its end: whatever follows would seem to belong to it.
+_CHOICE, _OPEN, _SUM, _PRODUCT, _ATOM = range(5)
+_MAXIMUM, _MINIMUM = (each(value("a"), value("b")).data for each in (maximum, minimum))
+_ORDERS = {"less": "<", "less_equal": r"\le"}
 _GREEK = frozenset(("alpha", "beta", "gamma", "delta", "epsilon", "lambda"))
-_MOST_DIGITS = 6
+_MOSTdigits = 6
+
+_NONE: Mapping[Term, str] = MappingProxyType({})
 
 Text = tuple[str, int]
 
 
 def formula(operator: Operator) -> str | None:
-    """What an element of the output is; of one that moves elements, in the call that its contract shows.
+    """What an element of the output is; of tensors, for any sizes of the call that its contract shows.
 
-    None where the definition is neither one of elements nor of a move.
+    Where a definition asks for more than names of sizes, it is the formula of that one call. None where it
+    is no definition of elements, and the contract shows no call.
     """
+    contract = operator.contract
     found = symbolic(operator)
     if found is None:
-        return None if operator.contract.good is None else _moved(operator, operator.contract.good)
-    contract = operator.contract
+        shown = contract.shown or contract.good
+        return (
+            None if shown is None else _of_call(operator, general(operator, shown) or known(operator, shown))
+        )
     symbols: dict[str, str] = {each.name: _attribute(each.name) for each in contract.attributes}
     for operand in contract.inputs:
         for name in operand_names((operand,), 2 if operand.variadic else 1):
@@ -37,20 +51,63 @@ def formula(operator: Operator) -> str | None:
     return f"{output}[i] = {latex(found.element.term, symbols)}"
 
 
-def _moved(operator: Operator, good: Call) -> str:
-    """The definition for one call, and which call that is."""
-    trace = traced(operator, good.inputs, good.attributes, good.constants)
-    symbols = {
+def _of_call(operator: Operator, found: General) -> str:
+    """The definition for a call, what stands in it more than once, and which call that is."""
+    contract = operator.contract
+    operands = {
         name: operand.symbol + (f"_{name.removeprefix(operand.name)}" if operand.variadic else "")
-        for operand in operator.contract.inputs
-        for name in operand_names((operand,), len(good.inputs) if operand.variadic else 1)
+        for operand in contract.inputs
+        for name in operand_names((operand,), len(found.call.inputs) if operand.variadic else 1)
     }
-    given = {rf"\text{{shape of }} {symbols[name]}": each.shape for name, each in trace.operands.items()}
-    given |= {_attribute(name): value for name, value in good.attributes.items()}
-    given |= {symbols[name]: held for name, held in good.constants.items()}
-    told = (f"{what} = {list(held) if isinstance(held, tuple) else held}" for what, held in given.items())
-    element = made_formula(trace.made[0], operator.contract.outputs[0].symbol, symbols)
-    return rf"{element} \qquad \text{{for }} " + r", \; ".join(told)
+    attributes = {name: held for name, held in found.call.attributes.items() if name in found.taken}
+    symbols = operands | _sizes(found, operands, attributes)
+    walk = _Formula(symbols)
+    given = {rf"\text{{shape of }} {operands[name]}": shape for name, shape in found.shapes.items()}
+    given |= {_attribute(name): held for name, held in attributes.items()}
+    given |= {operands[name]: held for name, held in found.call.constants.items()}
+    told = r"\text{for } " + r", \; ".join(f"{what} = {walk.listed(held)}" for what, held in given.items())
+    names = _repeated(found.made.term, set(symbols.values()))
+    element = made_formula(found.made, contract.outputs[0].symbol, symbols, names)
+    if not names:
+        return rf"{element} \qquad {told}"
+    where = r", \quad ".join(f"{name} = {walk.text(term)}" for term, name in names.items())
+    lines = (element, rf"\text{{where }} {where}", told)
+    return r"\begin{array}{l} " + r" \\ ".join(lines) + r" \end{array}"
+
+
+def _sizes(found: General, operands: Mapping[str, str], attributes: Mapping[str, Any]) -> dict[str, str]:
+    """Symbols of sizes that may be any: those of shapes are N, others have a letter of their name."""
+    # Letters of indices, and of what recurrences number, are others.
+    words = {part.data for part in parts(found.made.term) if part.word == "index"}
+    for part in parts(found.made.term):
+        if part.word == "fold" and not taken(part.arguments[1], part.data[1])[1]:
+            words.add(part.data[1])
+    letters = {word.rstrip(digits) for word in words} | set(operands.values())
+    initials = [name[0] for name in attributes]
+    held = {
+        name: name[0] if initials.count(name[0]) == 1 and name[0] not in letters else _attribute(name)
+        for name in attributes
+    }
+    owners = {"": "N", **operands, **held}
+    return {
+        key: f"{owners[owner]}_{{{place}}}" if place else owners[owner]
+        for key, (owner, place) in found.places.items()
+    }
+
+
+def _repeated(term: Term, taken_symbols: set[str]) -> dict[Term, str]:
+    """Names for indices that are calculated and asked for more than once."""
+    asked = Counter(
+        argument
+        for part in parts(term)
+        if part.sort is not Sort.INDEX
+        for argument in part.arguments
+        if argument.sort is Sort.INDEX and argument.arguments
+    )
+    found = [each for each, times in asked.items() if times > 1]
+    letters = {part.data.rstrip(digits) for part in parts(term) if part.word == "index"} | taken_symbols
+    letter = next(each for each in "jqtuv" if each not in letters)
+    return {each: f"{letter}_{{{number}}}" for number, each in enumerate(found)}
 
 
 def _operand(operand: Operand, name: str) -> str:
@@ -62,10 +119,12 @@ def _attribute(name: str) -> str:
     return rf"\{name}" if name in _GREEK else rf"\text{{{name.replace('_', ' ')}}}"
 
 
-def made_formula(made: Made, output: str, symbols: Mapping[str, str]) -> str:
+def made_formula(
+    made: Made, output: str, symbols: Mapping[str, str], names: Mapping[Term, str] = _NONE
+) -> str:
     """What an element of a result of tensors is, for the shapes that it was traced with."""
     at = ", ".join(_index_name(each.data) for each in made.indices)
-    return f"{output}[{at}] = {latex(made.term, symbols)}"
+    return f"{output}[{at}] = {_Formula(symbols, names).text(made.term)}"
 
 
 def latex(term: Term, symbols: Mapping[str, str]) -> str:
@@ -76,9 +135,15 @@ def latex(term: Term, symbols: Mapping[str, str]) -> str:
 @dataclass(frozen=True)
 class _Formula:
     symbols: Mapping[str, str]
+    # Terms that have a name of their own, told elsewhere.
+    names: Mapping[Term, str] = field(default_factory=dict)
+    # What folds have come to, where it is numbered.
+    carried: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, term: Term, tightness: int = _CHOICE) -> str:
         """A term's text, in brackets where it holds less tightly than its place asks for."""
+        if term in self.names:
+            return self.names[term]
         text, own = self.word(term)
         return rf"\left({text}\right)" if own < tightness else text
 
@@ -104,12 +169,12 @@ class _Formula:
                 value
             ]
         own = _SUM if value < 0 else _ATOM
-        scaled = value * 10**_MOST_DIGITS
+        scaled = value * 10**_MOSTdigits
         if value.denominator == 1 or scaled.denominator > 1:
             sign = "-" if value < 0 else ""
             over = rf"\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
             return (str(value) if value.denominator == 1 else sign + over), own
-        return f"{float(value):.{_MOST_DIGITS}f}".rstrip("0"), own
+        return f"{float(value):.{_MOSTdigits}f}".rstrip("0"), own
 
     def word_lowest(self, _term: Term) -> Text:
         """The least element of the type."""
@@ -117,7 +182,7 @@ class _Formula:
 
     def word_carried(self, term: Term) -> Text:
         """What a fold has come to."""
-        return term.data, _ATOM
+        return self.carried.get(term.data, term.data), _ATOM
 
     def word_index(self, term: Term) -> Text:
         """An index."""
@@ -126,6 +191,14 @@ class _Formula:
     def word_whole(self, term: Term) -> Text:
         """A known index."""
         return str(term.data), _SUM if term.data < 0 else _ATOM
+
+    def word_size(self, term: Term) -> Text:
+        """A size that may be any."""
+        return self.symbols[term.data], _ATOM
+
+    def word_counted(self, term: Term) -> Text:
+        """A size among numbers."""
+        return self.word(term.arguments[0])
 
     def word_read(self, term: Term) -> Text:
         """An element at indices."""
@@ -237,8 +310,17 @@ class _Formula:
         return rf"{self.text(term.arguments[0], _SUM)} \text{{ is }} -0", _SUM
 
     def word_both(self, term: Term) -> Text:
-        """Both."""
-        return r" \text{ and } ".join(self.text(each, _SUM) for each in term.arguments), _SUM
+        """All of several; two bounds of one term stand at its sides."""
+        told: list[str] = []
+        last: Term | None = None
+        for each in _conditions(term):
+            if last is not None and each.word in _ORDERS and last.arguments[1] is each.arguments[0]:
+                told[-1] += rf" {_ORDERS[each.word]} {self.text(each.arguments[1], _SUM)}"
+                last = None
+            else:
+                told.append(self.text(each, _SUM))
+                last = each if each.word in _ORDERS else None
+        return r" \text{ and } ".join(told), _SUM
 
     def word_either(self, term: Term) -> Text:
         """One or both."""
@@ -251,29 +333,94 @@ class _Formula:
     # Folds
 
     def word_fold(self, term: Term) -> Text:
-        """A sum or a repeated named word where the step is one; else the step, again and again."""
+        """A sum, product, maximum or minimum where the step is one; else a recurrence.
+
+        An axis of size 1 has no index, so nothing runs along it. A fold over nothing is its start.
+        """
         sizes, running, names = term.data
         start, step = term.arguments
-        while step.word == "stated":
-            (step,) = step.arguments
-        below = ", ".join(
-            rf"0 \le {_index_name(name)} < {size}" for name, size in zip(names, sizes, strict=True)
-        )
-        first, *rest = step.arguments or (step,)
-        if first.word == "carried" and first.data == running and prod(sizes):
-            if step.word in ("add", "plus_product"):
-                factors = r" \cdot ".join(self.text(each, _PRODUCT) for each in rest)
-                total = rf"\sum_{{{below}}} {factors}"
-                zero = start.word == "literal" and start.data == 0
-                return (total if zero else f"{self.text(start, _SUM)} + {total}"), _SUM
-            if step.word == "named":
-                words = ", ".join(self.text(each, _PRODUCT) for each in rest)
-                return rf"{step.data.symbol}_{{{below}}} {words}", _SUM
+        along = [pair for pair in zip(names, sizes, strict=True) if pair[1] != 1]
+        if 0 in sizes:
+            return self.word(start)
+        step, rest = taken(step, running)
+        if not rest:
+            return self.recurrence(running, start, step, along)
+        if step.word == "named":
+            return self.extreme(step, start, rest[0], along)
+        is_product = step.word == "multiply"
+        sign, neutral, joined = (r"\prod", 1, r"\cdot") if is_product else (r"\sum", 0, "+")
+        every = "".join(rf"{sign}_{{{_index_name(k)}=0}}^{{{self.size(size - 1)}}} " for k, size in along)
+        every += r" \cdot ".join(self.text(each, _PRODUCT) for each in rest)
+        while start.word in ("wide", "stated"):
+            (start,) = start.arguments
+        if start.word == "literal" and start.data == neutral:
+            return every, _OPEN
+        return f"{self.text(start, _PRODUCT if is_product else _SUM)} {joined} {every}", _OPEN
+
+    def extreme(self, step: Term, start: Term, each: Term, along: Sequence[tuple[str, int]]) -> Text:
+        """The greatest or least of many; what it starts from is told unless nothing lies beyond it."""
+        symbol = step.data.symbol
+        every = rf"{symbol}_{{{self.below(along, ', ')}}} {self.text(each, _PRODUCT)}"
+        end = "-inf" if step.data is _MAXIMUM else "inf"
+        if (start.word == "literal" and start.data == end) or (
+            start.word == "lowest" and step.data is _MAXIMUM
+        ):
+            return every, _OPEN
+        return f"{symbol}({self.text(start)}, {every})", _ATOM
+
+    def recurrence(self, running: str, start: Term, step: Term, along: Sequence[tuple[str, int]]) -> Text:
+        """The last of numbered values, each made from the one before; they are counted in C order."""
+        sizes = [size for _, size in along]
+        place = flat_place([index(name) for name, _ in along], sizes)
+        inner = replace(self, carried={**self.carried, running: f"{running}_{{{self.text(place)}}}"})
         return (
-            rf"{running} \text{{ from }} {self.text(start)} \text{{ by }} {running} \leftarrow "
-            rf"{self.text(step)} \text{{ for }} {below}",
+            rf"{running}_{{{self.size(prod(sizes))}}} \text{{ where }} "
+            rf"{running}_{{0}} = {self.text(start, _OPEN)}, \; "
+            rf"{running}_{{{self.text(place + 1)}}} = {inner.text(step, _OPEN)} "
+            rf"\text{{ for }} {self.below(along, ', ')}",
             _CHOICE,
         )
+
+    def listed(self, held: Any) -> str:
+        """A shape, or what an attribute holds."""
+        if isinstance(held, tuple):
+            return f"[{', '.join(map(self.listed, held))}]"
+        return self.size(held) if isinstance(held, int) else rf"\text{{{held}}}"
+
+    def size(self, size: int) -> str:
+        """A size, or one less."""
+        return self.text(lift(size, Sort.INDEX))
+
+    def below(self, along: Sequence[tuple[str, int]], between: str) -> str:
+        """The ranges of indices."""
+        return between.join(rf"0 \le {_index_name(name)} < {self.size(size)}" for name, size in along)
+
+
+def taken(step: Term, running: str) -> tuple[Term, tuple[Term, ...]]:
+    """A step without what is stated of it, and what it adds to, multiplies or compares with what is carried.
+
+    That is nothing where the step is none of these, or where what is carried stands elsewhere as well.
+    """
+    while step.word == "stated":
+        (step,) = step.arguments
+    many = step.word in ("add", "multiply", "plus_product") or (
+        step.word == "named" and step.data in (_MAXIMUM, _MINIMUM)
+    )
+    first, *others = step.arguments if many else (step,)
+    if step.word in ("add", "multiply") and first.word != "carried":
+        # The order of two does not matter to a number, and which NaN comes out is any's.
+        first, others = others[0], [first]
+    apart = all(part.word != "carried" or part.data != running for other in others for part in parts(other))
+    return step, tuple(others) if first.word == "carried" and first.data == running and apart else ()
+
+
+def _conditions(term: Term) -> Iterator[Term]:
+    """The conditions that must all hold."""
+    if term.word == "both":
+        for each in term.arguments:
+            yield from _conditions(each)
+    else:
+        yield term
 
 
 def _index_name(name: str) -> str:

@@ -29,12 +29,30 @@ def traced(
 
     `constants` has the elements of those that decide a shape. Whoever asks the same again gets the same.
     """
-    return _traced(
-        operator,
+    return _traced(operator, *_asked(types, attributes, constants), signs(attributes))
+
+
+def traced_anew(operator: Operator, call: Call, shapes: Mapping[str, tuple[int, ...]]) -> Trace:
+    """Trace a call with shapes of sizes that may be any: types hold numbers alone, and would lose them.
+
+    Such sizes are equal whatever they are for example, so nothing is remembered.
+    """
+    kinds, written, settled = _asked(call.inputs, call.attributes, call.constants)
+    kinds = tuple([(name, dtype, shapes.get(name, sizes)) for name, dtype, sizes in kinds])
+    return _anew(operator, kinds, written, settled)
+
+
+_Kinds = tuple[tuple[str, DType | None, tuple[int, ...] | None], ...]
+_Values = tuple[tuple[str, Any], ...]
+
+
+def _asked(
+    types: Mapping[str, TensorType], attributes: Mapping[str, Any], constants: Mapping[str, tuple[Any, ...]]
+) -> tuple[_Kinds, _Values, _Values]:
+    return (
         tuple([(name, kind.dtype, kind.sizes) for name, kind in types.items()]),
         tuple([(name, frozen(value)) for name, value in attributes.items()]),
         tuple(constants.items()),
-        signs(attributes),
     )
 
 
@@ -52,12 +70,17 @@ def signs(attributes: Mapping[str, Any]) -> tuple[float, ...]:
 @lru_cache(1024)
 def _traced(
     operator: Operator,
-    operands: tuple[tuple[str, DType | None, tuple[int, ...] | None], ...],
-    written: tuple[tuple[str, Any], ...],
-    settled: tuple[tuple[str, tuple[Any, ...]], ...],
+    operands: _Kinds,
+    written: _Values,
+    settled: _Values,
     _told_apart: tuple[float, ...],
 ) -> Trace:
+    return _anew(operator, operands, written, settled)
+
+
+def _anew(operator: Operator, operands: _Kinds, written: _Values, settled: _Values) -> Trace:
     types = {name: TensorType(dtype, sizes) for name, dtype, sizes in operands}
+    shapes = {name: sizes for name, _, sizes in operands}
     attributes, constants = dict(written), dict(settled)
     if operator.body is not None:
         return _composed(operator, operator.body(Call(operator.name, types, attributes)), types)
@@ -71,8 +94,7 @@ def _traced(
         if operand.constant:
             given[name] = constants[name]
         else:
-            present = name in types
-            given[name] = Given(name, types[name].sizes or (), _sort(operand.types)) if present else None
+            given[name] = Given(name, shapes[name] or (), _sort(operand.types)) if name in types else None
     return trace(operator.definition, given, attributes, integers=element_type(operator, types) in INTEGERS)
 
 

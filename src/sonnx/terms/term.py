@@ -5,7 +5,7 @@ a *truth* is what comparisons give; an *index* is a mathematical integer. No ter
 literals are exact, and whoever prints or evaluates a term rounds them once.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from enum import StrEnum
 from fractions import Fraction
 from math import copysign
@@ -147,6 +147,89 @@ class Term:
 Operand = Term | int | float | Fraction
 Truth = Term | bool
 
+
+class Size(int):
+    """A size that may be any: an integer with a term, which stands in formulas, and a value as an example.
+
+    It is equal to nothing but the same size, so a definition that asks whether it is 1 goes on as for any
+    other; whatever else is asked of it is answered by the example.
+    """
+
+    term: Term
+
+    def __new__(cls, value: int, term: Term) -> "Size":
+        """The size of an example, with the term that it comes from."""
+        made = super().__new__(cls, value)
+        made.term = term
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Size) and self.term is other.term
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.term)
+
+    def __add__(self, other: int) -> Any:
+        return _of_sizes("add", self, other)
+
+    def __radd__(self, other: int) -> Any:
+        return _of_sizes("add", other, self)
+
+    def __sub__(self, other: int) -> Any:
+        return _of_sizes("subtract", self, other)
+
+    def __rsub__(self, other: int) -> Any:
+        return _of_sizes("subtract", other, self)
+
+    def __mul__(self, other: int) -> Any:
+        return _of_sizes("multiply", self, other)
+
+    def __rmul__(self, other: int) -> Any:
+        return _of_sizes("multiply", other, self)
+
+    def __floordiv__(self, other: int) -> Any:
+        return _of_sizes("floor", self, other)
+
+    def __rfloordiv__(self, other: int) -> Any:
+        return _of_sizes("floor", other, self)
+
+    def __mod__(self, other: int) -> Any:
+        return _of_sizes("remainder", self, other)
+
+    def __rmod__(self, other: int) -> Any:
+        return _of_sizes("remainder", other, self)
+
+    def __neg__(self) -> Any:
+        return _of_sizes("subtract", 0, self)
+
+
+def any_size(name: str, value: int) -> Size:
+    """A size that may be any, by its name, with one that it is for example."""
+    return Size(value, make("size", data=name, sort=Sort.INDEX))
+
+
+def _of_sizes(word: str, a: int, b: int) -> Any:
+    """What becomes of two sizes; whatever else stands beside one, such as a term, is asked itself."""
+    if not (isinstance(a, int) and isinstance(b, int)):
+        return NotImplemented
+    first, second = lift(a, Sort.INDEX), lift(b, Sort.INDEX)
+    term = _index_arithmetic(word, first, second)
+    if word == "subtract" and first is second:
+        term = lift(0, Sort.INDEX)
+    elif word == "subtract" and first.word == "add" and first.arguments[1] is second:
+        term = first.arguments[0]  # where one of several ends, less its size
+    value: int = INDEX_WORDS[word](int(a), int(b))
+    return value if term.word == "whole" else Size(value, term)
+
+
+def integer(value: Any) -> int:
+    """An integer of another library's as one of Python's; a size that may be any stays one."""
+    return value if isinstance(value, Size) else int(value)
+
+
 _TERMS: WeakValueDictionary[tuple[Hashable, ...], Term] = WeakValueDictionary()
 
 
@@ -171,7 +254,11 @@ def lift(value: Operand, sort: Sort = Sort.NUMBER) -> Term:
     if sort is Sort.INDEX:
         if not isinstance(value, int):
             raise DefinitionError(f"an index is an integer, not {value!r}")
+        if isinstance(value, Size):
+            return value.term
         return make("whole", data=value, sort=Sort.INDEX)
+    if isinstance(value, Size):
+        return make("counted", (value.term,))
     if isinstance(value, float) and value - value != 0:
         return make("literal", data="nan" if value != value else "inf" if value > 0 else "-inf")  # noqa: PLR0124  only a NaN differs from itself
     if isinstance(value, float) and value == 0 and copysign(1, value) < 0:
@@ -207,7 +294,8 @@ def _pair(a: Operand, b: Operand) -> tuple[Term, Term]:
     return first, second
 
 
-_WHOLE = {
+# What these words do, to integers as to indices.
+INDEX_WORDS: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda a, b: a + b,
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
@@ -230,10 +318,10 @@ def _index_arithmetic(word: str, a: Term, b: Term) -> Term:
     if word == "divide":
         raise DefinitionError("indices are divided by // and %, which round down")
     x, y = (each.data if each.word == "whole" else None for each in (a, b))
-    if word in ("floor", "remainder") and (y is None or y <= 0):
+    if word in ("floor", "remainder") and (not _is_known(b) or (y is not None and y <= 0)):
         raise DefinitionError("an index is divided by a positive number that is known")
     if x is not None and y is not None:
-        return lift(_WHOLE[word](x, y), Sort.INDEX)
+        return lift(INDEX_WORDS[word](x, y), Sort.INDEX)
     if (word in ("add", "subtract") and y == 0) or (word in ("multiply", "floor") and y == 1):
         return a
     if (word == "add" and x == 0) or (word == "multiply" and x == 1):
@@ -243,6 +331,11 @@ def _index_arithmetic(word: str, a: Term, b: Term) -> Term:
     if word == "add" and y is not None and y < 0:
         return make("subtract", (a, lift(-y, Sort.INDEX)), sort=Sort.INDEX)
     return make(word, (a, b), sort=Sort.INDEX)
+
+
+def _is_known(term: Term) -> bool:
+    """Whether an index is one number, however large, for all elements."""
+    return term.word != "index" and all(map(_is_known, term.arguments))
 
 
 def _compare(word: str, a: Operand, b: Operand) -> Truth:

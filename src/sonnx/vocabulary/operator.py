@@ -114,6 +114,8 @@ class Contract:
     ruling: str = ""
     # A call that obeys every rule, of an operator that only moves elements.
     good: Call | None = None
+    # A call for which its page has the definition as a formula; unlike numbers in it may be any. Else `good`.
+    shown: Call | None = None
 
     @property
     def holders(self) -> tuple[Attribute | Operand, ...]:

@@ -14,6 +14,7 @@ from sonnx.operators.shared.convolution import Axis, output_sizes
 from sonnx.operators.shared.convolution_accuracy import convolution_bound, convolution_enclosure
 from sonnx.operators.shared.convolution_trials import Rulings, convolution_clauses
 from sonnx.operators.shared.stablehlo_convolution import convolution
+from sonnx.terms.term import integer
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Attribute
 from sonnx.vocabulary.trial import Clause
@@ -117,7 +118,7 @@ class Convolution:
         """How the kernel slides along each spatial axis."""
         image, kernel = (inputs[name].shape[LEADING:] for name in (self.image, self.kernel))
         # Whoever exports or bounds a call may ask beyond what attributes of a file hold.
-        return self.along(image, kernel, told, lambda value: tuple(map(int, value))) or ()
+        return self.along(image, kernel, told, lambda value: tuple(map(integer, value))) or ()
 
     def error_bound(self, inputs: Mapping[str, Array], told: Told, order: str) -> Mapping[str, Array]:
         """Bound |IEEE result - exact|; +inf where it may be no finite number, or an integer may wrap."""

@@ -2,10 +2,23 @@
 
 from sonnx.operators.onnx.conv.amend import default_kernel_shape, default_pads, on_images
 from sonnx.operators.onnx.conv.geometry import CONVOLUTION, SPATIAL
-from sonnx.operators.onnx.conv.rules import RULES, B, W, X, Y
+from sonnx.operators.onnx.conv.rules import GOOD, RULES, B, W, X, Y
 from sonnx.operators.shared.convolution_operator import ACCUMULATE
+from sonnx.vocabulary.call import call
 from sonnx.vocabulary.operator import Attribute, Contract
 
+# Numbers are unlike wherever they may differ.
+_SHOWN = call(
+    "Conv",
+    {"X": "float[2,3,1009,1013]", "W": "float[5,3,7,11]", "B": "float[5]"},
+    {
+        **GOOD.attributes,
+        "strides": (13, 17),
+        "pads": (19, 23, 29, 31),
+        "dilations": (37, 47),
+        "kernel_shape": (7, 11),
+    },
+)
 _ONES = on_images((1,) * SPATIAL)
 
 CONTRACT = Contract(
@@ -51,4 +64,5 @@ CONTRACT = Contract(
     output_types=CONVOLUTION.output_types,
     uses_arithmetic=True,
     ruling="D-CONV",
+    shown=_SHOWN,
 )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sonnx.operators.onnx.conv.geometry import CONVOLUTION
 from sonnx.operators.shared.convolution import convolution
 from sonnx.terms.tensors import Given, Made
+from sonnx.terms.term import integer
 from sonnx.terms.tracing import tensorwise
 
 
@@ -23,7 +24,7 @@ def conv(
     Zeros around X take part in it (D-CONV-5); the channels of X may be in groups (D-CONV-2).
     """
     told = {"strides": strides, "pads": pads, "dilations": dilations}
-    return convolution(X, W, B, CONVOLUTION.axes({"X": X, "W": W}, told), int(group))
+    return convolution(X, W, B, CONVOLUTION.axes({"X": X, "W": W}, told), integer(group))
 
 
 DEFINITION = tensorwise(conv)

@@ -29,6 +29,7 @@ CONTRACT = contract(
     "Conv",
     "Slides a window over a base area, padded so that sizes stay the same or not at all.",
     {"padding": VALID},
+    {"padding": VALID},
     (Attribute("padding", "text", "SAME: as many positions as steps fit; VALID: no padding"),),
     _more,
 )

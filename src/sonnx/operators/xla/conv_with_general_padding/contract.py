@@ -40,6 +40,7 @@ CONTRACT = contract(
     "ConvWithGeneralPadding",
     "Slides a window over a base area of any number of dimensions and sums the products.",
     {"padding": ((0, 0), (0, 0)), "lhs_dilation": (1, 1), "rhs_dilation": (1, 1)},
+    {"padding": ((19, 23), (29, 31)), "lhs_dilation": (37, 41), "rhs_dilation": (43, 47)},
     (
         Attribute("padding", "pairs of integers", "zeros at the low and the high end; negative: taken away"),
         Attribute("lhs_dilation", "integers", "distances between elements of the base area"),

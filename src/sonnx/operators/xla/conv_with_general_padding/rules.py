@@ -24,6 +24,8 @@ _LHS, _RHS, _OUTPUT = (
         Operand("output", "Y", "the result: batch, output features, positions"),
     )
 )
+# Numbers are unlike wherever they may differ.
+_SHOWN = {"lhs": "f32[2,3,101,103]", "rhs": "f32[5,3,7,11]"}
 _STRIDES = Attribute("window_strides", "integers", "steps of the window, one for each spatial dimension")
 
 
@@ -65,12 +67,13 @@ def contract(
     name: str,
     summary: str,
     good: Told,
+    shown: Told,
     padded: tuple[Attribute, ...],
     more: Callable[[made.Subject], tuple[Rule, ...]],
 ) -> Contract:
     """The contract of a convolution with such attributes for its padding, and `more` rules on them.
 
-    `good` are values of these attributes that break no rule.
+    `good` are values of these attributes that break no rule, `shown` those for which the page has a formula.
     """
     told = {"window_strides": (1, 1), **good, "accumulate": "separate"}
     example = call(f"xla.{name}", {"lhs": "f32[1,2,5,5]", "rhs": "f32[3,2,3,3]"}, told)
@@ -86,6 +89,7 @@ def contract(
         rules=(*_operand_rules(this), _stride_rule(this), *more(this), *_whole_rules(this, of)),
         output_types=of.output_types,
         uses_arithmetic=True,
+        shown=call(example.operator, _SHOWN, {**told, "window_strides": (13, 17), **shown}),
     )
 
 
