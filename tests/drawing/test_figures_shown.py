@@ -3,6 +3,7 @@
 from itertools import product
 from math import inf, isnan, nan
 
+import pytest
 from docs.folders import run
 from tests.drawing.test_figures import FIGURES, SVG, labels, parsed
 
@@ -10,6 +11,8 @@ from sonnx.drawing import svg
 from sonnx.drawing.curves import shown
 from sonnx.operators.onnx.clip.figures import clip
 from sonnx.operators.xla.clamp.figures import clamp
+
+pytestmark = pytest.mark.measured
 
 MINUS = "\u2212"
 

@@ -22,6 +22,8 @@ from tests.report.cli_support import (
     written,
 )
 
+pytestmark = pytest.mark.measured
+
 FILES = {
     "Makefile",
     "README.md",

@@ -24,6 +24,8 @@ from sonnx.model.graph import Constant, Function, Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
 from sonnx.operators import NODE_OPERATORS
 
+pytestmark = pytest.mark.measured
+
 SHAPE = (1, 2, 2, 3)
 FLOAT, BOOL = tensor_type("float[1,2,2,3]"), tensor_type("bool[1,2,2,3]")
 CONVOLUTION = {"strides": (1, 1), "dilations": (1, 1), "group": 1, "auto_pad": "NOTSET"}
@@ -150,6 +152,7 @@ def run(graph: Graph, inputs: Mapping[str, Array], **how: Any) -> Run:
     return Run({name: bits(array) for name, array in found.items()}, order)
 
 
+@pytest.mark.no_cover
 @settings(deadline=None, max_examples=examples(40))
 @given(data=st.data(), graph=graphs(20, 30), inputs=INPUTS, accumulate=st.sampled_from(["separate", "fused"]))
 def test_any_order_of_twenty_nodes_or_more_gives_the_same_bits(
@@ -232,6 +235,7 @@ SMALL = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("accumulate", ["separate", "fused"])
 @pytest.mark.parametrize("name", list(SMALL))
 def test_all_orders_of_small_graphs_give_the_same_bits(name: str, accumulate: str) -> None:

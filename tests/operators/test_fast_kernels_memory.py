@@ -27,6 +27,8 @@ from sonnx.plan.sources import kernel_source
 from sonnx.vocabulary.kernel import KernelCall, KernelRequest, NodeKernels
 from sonnx.vocabulary.operator import Operator
 
+pytestmark = pytest.mark.measured
+
 CLIPPED = [*FLOATS, *INTEGERS]
 # A type of every size, and those that are two parts, which lie in memory as such.
 WHOLE = ("bool", "bfloat16", "float", "double")
@@ -253,6 +255,7 @@ def test_all_kernels_compile_without_a_warning_for_every_width_of_vectors(
     assert len(everything) == len(BUILDS) * (11 + 6 + 4)
 
 
+@pytest.mark.no_cover
 @for_each("name", CLIPPED)
 def test_clip_of_every_length_is_its_definition(name: str, machine: Machine) -> None:
     everything = any_bits(name, max(LENGTHS))
@@ -266,6 +269,7 @@ def test_clip_of_every_length_is_its_definition(name: str, machine: Machine) -> 
             assert bits(result) == expected
 
 
+@pytest.mark.no_cover
 @for_each("name", CLIPPED)
 def test_clip_of_special_values_between_special_bounds_is_its_definition(name: str, machine: Machine) -> None:
     values = special_values(name)
@@ -290,6 +294,7 @@ def test_clip_of_every_half_is_its_definition(machine: Machine) -> None:
         assert bits(result) == bits(sonnx.clip(array, bounds["min"], bounds["max"]))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", MOVED)
 def test_where_of_every_length_is_its_definition(name: str, machine: Machine) -> None:
     X, Y = (any_bits(name, max(LENGTHS), seed) for seed in (1, 2))
@@ -345,6 +350,7 @@ SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", [*MOVED, "int16"])
 def test_expand_is_its_definition_whatever_the_axes(name: str, machine: Machine) -> None:
     # ONNX's Expand moves fewer types than there are sizes: elements are numbered, of any size.

@@ -5,11 +5,14 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pytest
 from tests.loops import for_each
 from tests.operators.support import broken
 from tests.operators.xla_support import COMPLEX, EVERY_TYPE, HOSTILE, NESTED, Silent, ones, rules_of, said
 
 from sonnx import xla
+
+pytestmark = pytest.mark.measured
 
 NAN = float("nan")
 F32 = np.float32
@@ -117,6 +120,7 @@ WRONG_PADDINGS = [
 ]
 
 
+@pytest.mark.no_cover
 @for_each("value", WRONG_PADDINGS, ids=lambda _: "")
 def test_general_padding_d1_demands_a_pair_for_each_dimension(value: Any) -> None:
     assert general(padding=value) == ["xla.conv_with_general_padding.padding.D1"]
