@@ -11,8 +11,6 @@ from tests.check.support import broken
 
 from sonnx.load.reader import load
 
-pytestmark = pytest.mark.measured
-
 Shape = tuple[int, ...]
 ATTRIBUTES: Mapping[str, Any] = {
     "strides": [1, 1],

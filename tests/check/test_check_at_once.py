@@ -15,8 +15,6 @@ from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.operators.graph.examples import FUNCTION, GOOD, graph, node, scalar, values
 from sonnx.vocabulary.rule import Finding
 
-pytestmark = pytest.mark.measured
-
 
 def test_a_tensor_is_judged_once_however_many_nodes_use_it() -> None:
     nodes = [TO_T, *(node("Clip", "t lo hi", name) for name in ("a", "b", "y"))]
@@ -150,7 +148,6 @@ HEAVY: Mapping[str, tuple[Callable[[], Graph], set[str]]] = {
 
 
 @pytest.mark.long
-@pytest.mark.no_cover
 @pytest.mark.parametrize("case", HEAVY)
 def test_a_model_made_to_be_heavy_is_refused_and_not_worked_off(case: str) -> None:
     # Work that grows as the product of two of these numbers would take hours.
@@ -169,7 +166,6 @@ def test_a_rule_that_only_many_others_come_before_is_still_heeded() -> None:
     assert checked(heavy).broken == {"graph.D1", "graph.D3", "graph.D14"}
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "number",
     [

@@ -2,16 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
-
 from sonnx.check.calls import check_call, check_node_call
 from sonnx.model.location import Location
 from sonnx.operators.onnx.clip import OPERATOR as CLIP
 from sonnx.operators.onnx.conv import OPERATOR as CONV
 from sonnx.vocabulary.call import call
 from sonnx.vocabulary.rule import Broken, Shown
-
-pytestmark = pytest.mark.measured
 
 HERE = Location("node", "limit", 0, "Clip", "net.onnx")
 CLEAN = call("Clip", {"input": "float[2]", "min": "float[]", "max": "float[]"})

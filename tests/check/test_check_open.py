@@ -17,8 +17,6 @@ from sonnx.operators.onnx.expand import OPERATOR as EXPAND
 from sonnx.operators.onnx.where import OPERATOR as WHERE
 from sonnx.vocabulary.call import call
 
-pytestmark = pytest.mark.measured
-
 IMAGE = {"X": "float[1,2,5,5]", "W": "float[3,2,3,3]"}
 EXPLICIT: dict[str, Any] = {
     "strides": (1, 1),

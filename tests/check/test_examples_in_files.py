@@ -21,8 +21,6 @@ from sonnx.operators.rulebook import rules
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.rule import AnyRule, Rule
 
-pytestmark = pytest.mark.measured
-
 # The rules that no file can break, and why.
 UNWRITABLE: Mapping[str, str] = {
     "broadcast.C1": "Broadcast is no operator of ONNX",

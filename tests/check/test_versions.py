@@ -11,8 +11,6 @@ from sonnx.operators import NODE_OPERATORS
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Operator, operand_names
 
-pytestmark = pytest.mark.measured
-
 
 def in_onnx(operator: Operator, version: int, position: int) -> set[str]:
     """The types that a version's schema allows for an operand, by ONNX's names."""

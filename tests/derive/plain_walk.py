@@ -53,6 +53,7 @@ def written(
     definition: Definition,
     inputs: Mapping[str, tuple[str, Sequence[int]]],
     outputs: Mapping[str, tuple[str, Sequence[int]]],
+    function: str = "node_0_it",
     **attributes: Any,
 ) -> PlainText:
     """The plain C of a node with these operands; arrays are called as operands, behind `t_`."""
@@ -61,25 +62,27 @@ def written(
     made = {name: tensor(*kind) for name, kind in outputs.items()}
     filled = [name for name, kind in (given | made).items() if prod(kind.sizes or ())]
     request = PlainRequest(
-        "node_0_it", given, made, attributes, {}, {name: f"t_{name}" for name in filled}, "net"
+        function, given, made, attributes, {}, {name: f"t_{name}" for name in filled}, "net"
     )
     return plain(operator, request)
 
 
 def program(
-    text: PlainText,
+    texts: Mapping[str, PlainText],
     inputs: Mapping[str, tuple[str, Sequence[int]]],
     outputs: Mapping[str, tuple[str, Sequence[int]]],
 ) -> str:
-    """A whole program that reads operands from its input, and writes results to its output."""
-    headers = ["<stdint.h>", "<stdio.h>", *(name for name in text.helpers if name.startswith("<"))]
+    """A program that reads operands from its input, calls functions, and writes results to its output."""
+    helpers = list(dict.fromkeys(name for text in texts.values() for name in text.helpers))
+    headers = ["<stdint.h>", "<stdio.h>", *(name for name in helpers if name.startswith("<"))]
     parts = [f"#include {name}" for name in headers]
     parts += [
         f"struct net_{name} {{\n    {real} real;\n    {real} imaginary;\n}};"
         for name, real in (("complex64", "float"), ("complex128", "double"))
     ]
-    code = [shared(f"{name}.c") for name in text.helpers if not name.startswith("<")]
-    code += [*text.words.values(), text.text]
+    code = [shared(f"{name}.c") for name in helpers if not name.startswith("<")]
+    words = {name: word for text in texts.values() for name, word in text.words.items()}
+    code += [*words.values(), *(text.text for text in texts.values())]
     parts.append(declarations("net", code))
     kinds = {name: (C_TYPES[DType(dtype)], max(prod(shape), 1)) for name, (dtype, shape) in inputs.items()}
     made = {name: (C_TYPES[DType(dtype)], max(prod(shape), 1)) for name, (dtype, shape) in outputs.items()}
@@ -90,10 +93,11 @@ def program(
         f"    if (fread(t_{name}, sizeof t_{name}[0], {count}, stdin) != {count}) {{ return 1; }}\n"
         for name, (_, count) in kinds.items()
     )
+    called = "".join(f"    {function}();\n" for function in texts)
     write = "".join(
         f"    fwrite(t_{name}, sizeof t_{name}[0], {count}, stdout);\n" for name, (_, count) in made.items()
     )
-    main = f"int main(void)\n{{\n{read}    node_0_it();\n{write}    return 0;\n}}\n"
+    main = f"int main(void)\n{{\n{read}{called}{write}    return 0;\n}}\n"
     return "\n".join([*parts, *code, main])
 
 
@@ -118,11 +122,28 @@ def run_c(
     **attributes: Any,
 ) -> Array:
     """What a definition gives on arrays when its plain C is compiled and run."""
+    (found,) = run_each([definition], operands, types, result, compiler, **attributes)
+    return found
+
+
+def run_each(
+    definitions: Sequence[Definition],
+    operands: Mapping[str, Array],
+    types: Mapping[str, str],
+    result: tuple[str, Sequence[int]],
+    compiler: str = "gcc",
+    **attributes: Any,
+) -> Sequence[Array]:
+    """What each of several definitions gives on the same arrays, compiled as one program."""
     inputs = {name: (types[name], array.shape) for name, array in operands.items()}
-    outputs = {"Z": result}
-    source = program(written(definition, inputs, outputs, **attributes), inputs, outputs)
+    outputs = {f"Z{number}": result for number in range(len(definitions))}
+    texts = {
+        function: written(definition, inputs, {f"Z{number}": result}, function, **attributes)
+        for number, definition in enumerate(definitions)
+        for function in [f"node_{number}_it"]
+    }
     given = b"".join(
         (array if array.size else np.zeros(1, array.dtype)).tobytes() for array in operands.values()
     )
-    made = executed(source, given, compiler)
-    return np.frombuffer(made, HELD[DType(result[0])]).reshape(result[1])
+    made = executed(program(texts, inputs, outputs), given, compiler)
+    return list(np.frombuffer(made, HELD[DType(result[0])]).reshape(-1, *result[1]))

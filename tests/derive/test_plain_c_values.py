@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from tests.derive.plain_walk import COMPILERS, needs_compiler, run_c
+from tests.derive.plain_walk import COMPILERS, needs_compiler, run_c, run_each
 
 from sonnx.terms.tensors import Given, Made, fold, inside, tensor
 from sonnx.terms.term import Term
@@ -112,12 +112,12 @@ def test_every_operation_on_floats_rounds_once(dtype: str, compiler: str) -> Non
             lambda x, y: x * x.dtype.type(0.1) + y / x.dtype.type(-6),
         ),
     }
-    for name, (defined, expected) in {**BINARY, **more}.items():
+    asked = {**BINARY, **more}
+    definitions = [elementwise(defined) for defined, _ in asked.values()]
+    made = run_each(definitions, {"X": x, "Y": y}, {"X": dtype, "Y": dtype}, (dtype, x.shape), compiler)
+    for (name, (_, expected)), found in zip(asked.items(), made, strict=True):
         with np.errstate(all="ignore"):
             wanted = expected(x, y)
-        found = run_c(
-            elementwise(defined), {"X": x, "Y": y}, {"X": dtype, "Y": dtype}, (dtype, x.shape), compiler
-        )
         assert wanted.dtype == x.dtype, name
         same(bits(found, dtype), bits(wanted, dtype))
 
@@ -127,13 +127,12 @@ def test_every_operation_on_floats_rounds_once(dtype: str, compiler: str) -> Non
 def test_integers_wrap(dtype: str, compiler: str) -> None:
     x, y = pairs(integers(dtype))
     width = 2 ** (8 * x.dtype.itemsize)
-    for defined, expected in BINARY.values():
+    definitions = [elementwise(defined) for defined, _ in BINARY.values()]
+    made = run_each(definitions, {"X": x, "Y": y}, {"X": dtype, "Y": dtype}, (dtype, x.shape), compiler)
+    for (_, expected), found in zip(BINARY.values(), made, strict=True):
         exact = [expected(int(a), int(b)) % width for a, b in zip(x, y, strict=True)]
         if x.dtype.kind == "i":
             exact = [value - width if value >= width // 2 else value for value in exact]
-        found = run_c(
-            elementwise(defined), {"X": x, "Y": y}, {"X": dtype, "Y": dtype}, (dtype, x.shape), compiler
-        )
         same(found, np.array(exact, x.dtype))
 
 
@@ -166,8 +165,9 @@ COMPARISONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 @pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS])
 def test_comparisons_give_one_or_zero(dtype: str) -> None:
     x, y = pairs(floats(dtype) if dtype in FLOATS else integers(dtype))
-    for defined, expected in COMPARISONS.values():
-        found = run_c(elementwise(defined), {"X": x, "Y": y}, {"X": dtype, "Y": dtype}, ("bool", x.shape))
+    definitions = [elementwise(defined) for defined, _ in COMPARISONS.values()]
+    made = run_each(definitions, {"X": x, "Y": y}, {"X": dtype, "Y": dtype}, ("bool", x.shape))
+    for (_, expected), found in zip(COMPARISONS.values(), made, strict=True):
         same(found, expected(x, y).astype(bool))
 
 

@@ -22,8 +22,6 @@ from sonnx.operators.onnx.hard_sigmoid.contract import CONTRACT as HARD_SIGMOID
 from sonnx.operators.onnx.where import OPERATOR as WHERE
 from sonnx.vocabulary.operator import Operator
 
-pytestmark = pytest.mark.measured
-
 MINUS = "\u2212"
 LAWS = [
     law

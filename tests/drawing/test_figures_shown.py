@@ -3,7 +3,6 @@
 from itertools import product
 from math import inf, isnan, nan
 
-import pytest
 from docs.folders import run
 from tests.drawing.test_figures import FIGURES, SVG, labels, parsed
 
@@ -11,8 +10,6 @@ from sonnx.drawing import svg
 from sonnx.drawing.curves import shown
 from sonnx.operators.onnx.clip.figures import clip
 from sonnx.operators.xla.clamp.figures import clamp
-
-pytestmark = pytest.mark.measured
 
 MINUS = "\u2212"
 

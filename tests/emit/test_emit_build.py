@@ -25,7 +25,7 @@ import sonnx
 from sonnx.model.graph import Value
 from sonnx.model.tensor_type import tensor_type
 
-pytestmark = [pytest.mark.measured, needs_gcc]
+pytestmark = needs_gcc
 
 HAS_FMA = (
     "fma" in Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else False

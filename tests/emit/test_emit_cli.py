@@ -22,8 +22,6 @@ from tests.report.cli_support import (
     written,
 )
 
-pytestmark = pytest.mark.measured
-
 FILES = {
     "Makefile",
     "README.md",

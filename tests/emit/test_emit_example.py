@@ -9,7 +9,7 @@ from tests.report.cli_support import written as model_written
 
 import sonnx
 
-pytestmark = [pytest.mark.measured, needs_gcc]
+pytestmark = needs_gcc
 
 SANITIZED = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 

@@ -20,7 +20,7 @@ from tests.emit.support import (
 import sonnx
 from sonnx.vocabulary.kernel import KernelStyle
 
-pytestmark = [pytest.mark.measured, needs_gcc]
+pytestmark = needs_gcc
 
 SANITIZED = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 

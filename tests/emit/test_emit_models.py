@@ -23,13 +23,12 @@ from sonnx.emit.vectors import draw
 from sonnx.model.graph import Value
 from sonnx.model.tensor_type import tensor_type
 
-pytestmark = [pytest.mark.measured, needs_gcc]
+pytestmark = needs_gcc
 
 SANITIZED = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 NODES = 120
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("seed", "accumulate"), [(1, "separate"), (2, "fused")])
 def test_random_models_have_the_bits_of_the_definitions(seed: int, accumulate: str, tmp_path: Path) -> None:
     graph = random_model(seed, NODES)

@@ -16,8 +16,6 @@ from sonnx.emit.names import prefix, shown, word
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
 
-pytestmark = pytest.mark.measured
-
 HOSTILE = (
     "*/ int x; /*",
     "??/",
@@ -99,7 +97,6 @@ def test_hostile_names_of_the_model_change_nothing(kernels: str, tmp_path: Path)
         assert not (folder / "x").exists()
 
 
-@pytest.mark.no_cover
 @for_each("title", HOSTILE)
 def test_files_hold_plain_ascii_and_no_trigraph(title: str) -> None:
     for name, content in files_of(model(NAMES, title)).items():

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.budgets import examples
 from tests.check.support import BODY, calling, function
 from tests.emit.support import (
     Author,
@@ -247,9 +248,10 @@ def test_nodes_on_constants_alone_are_constants_of_a_fast_project(tmp_path: Path
     assert not re.search(r"\| `node_", text)
 
 
+@pytest.mark.thinned
 @pytest.mark.no_cover
 def test_many_nodes_with_one_long_name_are_emitted_in_bounded_time() -> None:
-    kind, count = tensor_type("float[1]"), 3000
+    kind, count = tensor_type("float[1]"), examples(3000)
     bounds = tuple(Constant(name, tensor_type("float[]"), np.zeros((), np.float32)) for name in "lh")
     chain = [f"{'x' * 300} {index}" for index in range(count)]
     nodes = tuple(

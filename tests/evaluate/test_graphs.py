@@ -25,8 +25,6 @@ import sonnx
 from sonnx.evaluate.execution import ExecutedNode, InputError, MemoryLimitError, Settings, execute
 from sonnx.model.graph import Graph
 
-pytestmark = pytest.mark.measured
-
 CLIP = "g (float[3] x) => (float[3] y) <float lo = {0.0}, float hi = {6.0}> { y = Clip(x, lo, hi) }"
 
 
@@ -264,7 +262,6 @@ def test_a_network_in_the_reals_is_that_of_seven_loops_on_fractions() -> None:
     assert y.tolist() == by_seven_loops(lifted, exactly).tolist()
 
 
-@pytest.mark.no_cover
 @hypothesis_settings(deadline=None, max_examples=examples(60))
 @given(
     data=st.data(),

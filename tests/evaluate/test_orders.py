@@ -24,8 +24,6 @@ from sonnx.model.graph import Constant, Function, Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
 from sonnx.operators import NODE_OPERATORS
 
-pytestmark = pytest.mark.measured
-
 SHAPE = (1, 2, 2, 3)
 FLOAT, BOOL = tensor_type("float[1,2,2,3]"), tensor_type("bool[1,2,2,3]")
 CONVOLUTION = {"strides": (1, 1), "dilations": (1, 1), "group": 1, "auto_pad": "NOTSET"}
@@ -152,7 +150,6 @@ def run(graph: Graph, inputs: Mapping[str, Array], **how: Any) -> Run:
     return Run({name: bits(array) for name, array in found.items()}, order)
 
 
-@pytest.mark.no_cover
 @settings(deadline=None, max_examples=examples(40))
 @given(data=st.data(), graph=graphs(20, 30), inputs=INPUTS, accumulate=st.sampled_from(["separate", "fused"]))
 def test_any_order_of_twenty_nodes_or_more_gives_the_same_bits(
@@ -230,12 +227,11 @@ SMALL = {
         ],
         80,
     ),
-    # a root and six that need it
-    "fan": ([("wide", "x", "a"), *(("clip" if i % 2 else "narrow", "a", f"b{i}") for i in range(6))], 720),
+    # a root and five that need it
+    "fan": ([("wide", "x", "a"), *(("clip" if i % 2 else "narrow", "a", f"b{i}") for i in range(5))], 120),
 }
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("accumulate", ["separate", "fused"])
 @pytest.mark.parametrize("name", list(SMALL))
 def test_all_orders_of_small_graphs_give_the_same_bits(name: str, accumulate: str) -> None:

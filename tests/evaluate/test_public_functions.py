@@ -14,8 +14,6 @@ from sonnx.model.dtype import DType
 from sonnx.operators import ONNX_OPERATORS
 from sonnx.operators.onnx.clip import OPERATOR as CLIP
 
-pytestmark = pytest.mark.measured
-
 F32 = np.float32
 ARRAY = np.array([1, 2, 3], F32)
 ONE = np.ones((1, 1, 1, 1), F32)

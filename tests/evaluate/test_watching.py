@@ -7,8 +7,6 @@ from sonnx.evaluate.execution import ExecutedNode, Settings, execute
 from sonnx.model.graph import Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
 
-pytestmark = pytest.mark.measured
-
 
 def test_whoever_watches_cannot_write_into_what_is_given_or_made() -> None:
     # What Collapse gives may share its operand's memory.

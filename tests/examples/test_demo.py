@@ -46,6 +46,7 @@ def test_the_demo_shows_all_eight_steps(shown: str) -> None:
     ]
 
 
+@pytest.mark.long
 def test_the_demo_reads_well_in_a_pipe(shown: str, folder: Path) -> None:
     # The folder of a test has a longer name than build/demo.
     lines = shown.replace(str(folder), "build/demo").splitlines()
@@ -55,6 +56,7 @@ def test_the_demo_reads_well_in_a_pipe(shown: str, folder: Path) -> None:
     assert "\u2026" not in shown  # nothing is cut to fit
 
 
+@pytest.mark.long
 def test_the_demo_checks_and_mends_the_model(shown: str) -> None:
     assert re.search(r"exported\.onnx: \d+ findings, 7 rules broken", shown)
     assert re.search(
@@ -72,6 +74,7 @@ def _steps(value: np.float32, truth: Fraction) -> int:
     return abs(distances.index(min(distances)) - 64)
 
 
+@pytest.mark.long
 def test_the_table_of_results_is_that_of_the_files(shown: str, folder: Path) -> None:
     exact = [Fraction(text) for text in json.loads((folder / "real" / "scores.json").read_text())["elements"]]
     computed = [np.load(folder / mode / "scores.npy").reshape(-1) for mode in ("ieee", "fused")]
@@ -85,6 +88,7 @@ def test_the_table_of_results_is_that_of_the_files(shown: str, folder: Path) -> 
     assert [row for row in rows if len(row) == 6 and row[0].isdigit()] == expected
 
 
+@pytest.mark.long
 def test_the_length_of_the_exact_result_is_told(shown: str, folder: Path) -> None:
     first = Fraction(json.loads((folder / "real" / "scores.json").read_text())["elements"][0])
     (digits, power) = re.findall(r"an integer of (\d+) digits divided by 2\^(\d+)", shown)[0]
@@ -92,6 +96,7 @@ def test_the_length_of_the_exact_result_is_told(shown: str, folder: Path) -> Non
     assert len(str(abs(first.numerator))) == int(digits)
 
 
+@pytest.mark.long
 def test_every_element_is_in_the_picture(shown: str) -> None:
     part = shown.split("Distances of the ")[1]
     number = int(part.split()[0])

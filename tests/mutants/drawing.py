@@ -104,7 +104,7 @@ def drawn(number: int, seed: int) -> list[Mutant]:
 
 @cache
 def _layers() -> dict[str, list[Mutant]]:
-    """All mutants there are, by layer; to find them takes many seconds."""
+    """All mutants there are, by layer; to find them takes seconds."""
     layers: dict[str, list[Mutant]] = {}
     for path in sorted(SOURCES.rglob("*")):
         if path.suffix in SUFFIXES:
@@ -140,14 +140,15 @@ def _of_text(lines: Sequence[str]) -> Iterator[tuple[int, int, str, str]]:
 
 def _of_python(source: str) -> Iterator[tuple[int, int, str, str]]:
     functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
-    seen = set()
+    seen, lines = set(), source.splitlines()
     for function in functions:
         for statement in function.body:
             for node in ast.walk(statement):
                 changed = _changed(node)
                 if changed is None or not isinstance(node, ast.expr) or node.lineno != node.end_lineno:
                     continue
-                place = (node.lineno, node.col_offset, ast.get_source_segment(source, node) or "")
+                segment = lines[node.lineno - 1].encode()[node.col_offset : node.end_col_offset].decode()
+                place = (node.lineno, node.col_offset, segment)
                 if (place, changed) not in seen:
                     seen.add((place, changed))
                     yield (*place, changed)

@@ -23,8 +23,6 @@ from sonnx.api import load
 from sonnx.model.graph import Graph, Node
 from sonnx.operators import GRAPH_RULES
 
-pytestmark = pytest.mark.measured
-
 # What `normalize` mends: dead nodes, their order, defaults of functions. What it leaves without stopping:
 # operators that it does not know, names, sizes.
 MENDED_OR_LEFT = {

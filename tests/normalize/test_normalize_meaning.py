@@ -25,8 +25,6 @@ import sonnx
 from sonnx.check.models import check_graph
 from sonnx.normalize.sizes import open_sizes
 
-pytestmark = pytest.mark.measured
-
 NETWORKS = range(80)
 SINGLE = range(40)
 # Which of the operators onnxruntime 1.31 has for a type; it lacks the rest.
@@ -67,7 +65,6 @@ def zeros_excused(ours: Array, theirs: Array) -> Array:
     return np.where((ours == 0) & (theirs == 0), theirs, ours).astype(ours.dtype)
 
 
-@pytest.mark.no_cover
 @for_each("seed", NETWORKS)
 def test_networks_of_exact_sums_give_the_same_numbers(seed: int) -> None:
     made = network(seed)
@@ -78,7 +75,6 @@ def test_networks_of_exact_sums_give_the_same_numbers(seed: int) -> None:
         assert sonnx.same_bits(zeros_excused(result, theirs[name]), theirs[name])
 
 
-@pytest.mark.no_cover
 @for_each("name", list(HAS))
 @for_each("seed", range(8))
 def test_models_that_only_move_elements_give_the_same_bits(name: str, seed: int) -> None:
@@ -117,7 +113,6 @@ def bound_of(graph: sonnx.Graph, feeds: dict[str, Array]) -> Array:
 
 
 @pytest.mark.thinned
-@pytest.mark.no_cover
 def test_no_damage_gets_lost_on_the_way() -> None:
     """Whatever is wrong with a model, either it is left for the check, or what conforms means the same.
 

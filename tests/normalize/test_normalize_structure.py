@@ -23,8 +23,6 @@ from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import tensor_type
 from sonnx.normalize.passes import Normalized
 
-pytestmark = pytest.mark.measured
-
 SPARSE = helper.make_sparse_tensor(tensor("v", float32([1])), tensor("i", np.array([0])), [4])
 LIMIT = "Limit (a) => (b) { low = Constant<value_float = 0.0>()  b = Clip(a, low) }"
 

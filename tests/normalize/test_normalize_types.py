@@ -11,8 +11,6 @@ from sonnx.model.graph import Graph, Value
 from sonnx.model.tensor_type import tensor_type
 from sonnx.normalize.sizes import fix_sizes, open_sizes
 
-pytestmark = pytest.mark.measured
-
 BOUNDS = "<float l = {0.0}, float h = {6.0}>"
 
 

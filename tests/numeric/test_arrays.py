@@ -13,8 +13,6 @@ from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import RealArray, describe, dtype_of, finish, held_type, hold, numpy_dtype, zero
 
-pytestmark = pytest.mark.measured
-
 Array = NDArray[Any]
 
 # Type, how NumPy spells it, and elements of it.

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from sonnx.numeric import blocks
 from sonnx.numeric.blocks import by_blocks
 
-pytestmark = pytest.mark.measured
-
 Array = NDArray[Any]
 
 

@@ -16,8 +16,6 @@ from sonnx.numeric import exact
 from sonnx.numeric.exact import exact_sum_of_products
 from sonnx.numeric.windows import Windows
 
-pytestmark = pytest.mark.measured
-
 Array = NDArray[Any]
 Draw = Callable[[], Fraction]
 

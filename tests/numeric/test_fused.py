@@ -18,8 +18,6 @@ from tests.budgets import examples
 from sonnx.numeric import fused
 from sonnx.numeric.fused import fma
 
-pytestmark = pytest.mark.measured
-
 Array = NDArray[Any]
 Triple = tuple[Array, Array, Array]
 
@@ -273,7 +271,6 @@ def right(kind: Format) -> list[int | None]:
     return expected(kind, traps(kind))
 
 
-@pytest.mark.no_cover
 @KINDS
 def test_every_trap_is_rounded_once_as_the_definition_says(kind: Format) -> None:
     assert wrong(kind, fma(*traps(kind)), right(kind)) == []
@@ -319,7 +316,6 @@ MUTANTS: list[tuple[Format, str, Any]] = [
 
 
 @pytest.mark.mutant
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("kind", "name", "mutant"), MUTANTS)
 def test_without_any_one_of_its_safeguards_fma_fails_on_the_traps(
     kind: Format, name: str, mutant: Any, monkeypatch: pytest.MonkeyPatch
@@ -350,21 +346,18 @@ def check(kind: Format, rows: list[tuple[int, int, int]]) -> None:
     assert wrong(kind, fma(a, b, c), expected(kind, (a, b, c))) == []
 
 
-@pytest.mark.no_cover
 @settings(deadline=None, max_examples=examples(200))
 @given(triples(FLOAT))
 def test_float_fma_of_any_bit_patterns_is_rounded_once(rows: list[tuple[int, int, int]]) -> None:
     check(FLOAT, rows)
 
 
-@pytest.mark.no_cover
 @settings(deadline=None, max_examples=examples(200))
 @given(triples(DOUBLE))
 def test_double_fma_of_any_bit_patterns_is_rounded_once(rows: list[tuple[int, int, int]]) -> None:
     check(DOUBLE, rows)
 
 
-@pytest.mark.no_cover
 @KINDS
 @settings(deadline=None, max_examples=examples(200))
 @given(data=st.data())
@@ -407,7 +400,6 @@ def test_libm_agrees_on_every_trap(kind: Format) -> None:
 
 
 @pytest.mark.thinned
-@pytest.mark.no_cover
 @KINDS
 def test_libm_agrees_on_random_bit_patterns(kind: Format) -> None:
     generator = np.random.default_rng(1)

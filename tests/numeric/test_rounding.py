@@ -16,8 +16,6 @@ from tests.budgets import examples, thinned
 from sonnx.model.dtype import DType
 from sonnx.numeric.rounding import FORMATS, nearest, nearest_bits, nearest_bits_of, number
 
-pytestmark = pytest.mark.measured
-
 HELD: dict[DType, Any] = {
     DType.FLOAT16: np.float16,
     DType.BFLOAT16: ml_dtypes.bfloat16,
@@ -53,7 +51,6 @@ def magnitudes(dtype: DType) -> list[Fraction]:
 SHORT_TYPES = pytest.mark.parametrize("dtype", list(SHORT))
 
 
-@pytest.mark.no_cover
 @pytest.mark.thinned
 @SHORT_TYPES
 def test_every_number_of_16_bits_rounds_to_itself_with_either_sign(dtype: DType) -> None:
@@ -62,7 +59,6 @@ def test_every_number_of_16_bits_rounds_to_itself_with_either_sign(dtype: DType)
         assert nearest_bits(value, FORMATS[dtype]) == pattern
 
 
-@pytest.mark.no_cover
 @pytest.mark.thinned
 @SHORT_TYPES
 def test_rounding_goes_to_the_even_neighbour_at_a_tie_and_to_the_nearer_one_beside_it(dtype: DType) -> None:
@@ -85,7 +81,6 @@ def test_numpy_agrees_on_float16_of_doubles_at_and_beside_ties() -> None:
         assert bits(nearest(Fraction(value), DType.FLOAT16)) == bits(half)
 
 
-@pytest.mark.no_cover
 @settings(deadline=None, max_examples=examples(500))
 @given(st.fractions() | st.floats(allow_nan=False, allow_infinity=False).map(Fraction))
 def test_python_agrees_on_double(value: Fraction) -> None:
@@ -93,7 +88,6 @@ def test_python_agrees_on_double(value: Fraction) -> None:
     assert bits(nearest(value, DType.DOUBLE)) == bits(np.float64(float(value)))
 
 
-@pytest.mark.no_cover
 @settings(deadline=None, max_examples=examples(500))
 @given(st.integers(-1130, 1020), st.integers(2**52, 2**53 - 1), st.integers(-1, 1), st.integers(60, 2000))
 def test_python_agrees_on_double_at_and_beside_ties(e: int, top: int, side: int, distance: int) -> None:
@@ -207,7 +201,6 @@ def rounded_as_an_array(values: list[Fraction], dtype: DType) -> list[int]:
     return [int(pattern) for pattern in result]
 
 
-@pytest.mark.no_cover
 @SHORT_TYPES
 def test_arrays_round_as_the_definition_says_at_ties_and_beside_them(dtype: DType) -> None:
     hair = Fraction(1, 2**200)
@@ -220,7 +213,6 @@ def test_arrays_round_as_the_definition_says_at_ties_and_beside_them(dtype: DTyp
         assert rounded_as_an_array(values, dtype) == [even, pattern, pattern + 1, pattern + 1]
 
 
-@pytest.mark.no_cover
 @settings(deadline=None, max_examples=examples(500))
 @given(st.integers(1, 2**70), st.integers(-1200, 1000))
 def test_arrays_round_as_python_does_to_double(top: int, exponent: int) -> None:

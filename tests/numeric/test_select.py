@@ -9,8 +9,6 @@ import pytest
 
 from sonnx.numeric.select import select
 
-pytestmark = pytest.mark.measured
-
 TYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16"]
 
 

@@ -4,8 +4,6 @@ import pytest
 
 from sonnx.numeric.windows import Windows
 
-pytestmark = pytest.mark.measured
-
 
 @pytest.mark.parametrize(("positions", "points"), [((), 1), ((5,), 5), ((2, 3), 6), ((4, 0, 2), 0)])
 def test_the_number_of_points_is_the_product_of_the_positions(

@@ -16,8 +16,6 @@ import sonnx
 from sonnx.operators.onnx.conv.geometry import CONVOLUTION
 from sonnx.operators.shared import convolution_accuracy as analysis
 
-pytestmark = pytest.mark.measured
-
 Mode = Literal["separate", "fused"]
 MODES: list[Mode] = ["separate", "fused"]
 ACCUMULATOR: dict[str, type] = {"float16": np.float32, "float": np.float32, "double": np.float64}
@@ -127,7 +125,6 @@ Family = Callable[[np.random.Generator, str, int], Sum]
 FAMILIES: list[Family] = [ordinary, wide, subnormal, cancelling, overflowing, special]
 
 
-@pytest.mark.no_cover
 @pytest.mark.thinned
 @for_each("family", FAMILIES, ids=lambda family: family.__name__)
 @for_each("name", FLOATS)
@@ -223,7 +220,6 @@ def adversarial_ratio(name: str, mode: Mode, order: str, start: Sum, *, steps: i
 
 
 @pytest.mark.thinned
-@pytest.mark.no_cover
 @pytest.mark.parametrize("order", ["specified", "any"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FLOATS)

@@ -18,8 +18,6 @@ from sonnx.operators.onnx.broadcast import OPERATOR
 from sonnx.operators.rules.broadcasting import broadcast_shape
 from sonnx.vocabulary.call import Call
 
-pytestmark = pytest.mark.measured
-
 LAWS = settings(deadline=None, max_examples=examples(40))
 Definition = Callable[[Sequence[Array]], list[Array]]
 DEFINITIONS: list[Definition] = [relations, alternate, recursive]
@@ -71,7 +69,6 @@ def is_broadcast(name: str, results: Sequence[Array], tensors: Sequence[Array]) 
     return [bits(result) for result in results] == [bits(array) for array in expected]
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", BROADCAST)
 @settings(deadline=None, max_examples=examples(15))
 @given(data=st.data())

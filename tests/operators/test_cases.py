@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from tests.loops import for_each
 
 from sonnx import xla
@@ -12,8 +11,6 @@ from sonnx.operators import OPERATORS
 from sonnx.operators import operator as named
 from sonnx.operators.shared.cases import Case, load_cases
 from sonnx.vocabulary.operator import Operator
-
-pytestmark = pytest.mark.measured
 
 CASES = [(operator, case) for operator in OPERATORS for case in load_cases(operator.identifier)]
 

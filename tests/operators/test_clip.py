@@ -27,8 +27,6 @@ from sonnx.numeric.arrays import describe
 from sonnx.operators.onnx.clip import OPERATOR as CLIP
 from sonnx.vocabulary.call import Call
 
-pytestmark = pytest.mark.measured
-
 LAWS = settings(deadline=None, max_examples=examples(20))
 SHAPES = st.sampled_from([(), (0,), (1,), (7,), (2, 3), (2, 0, 3), (1, 2, 1, 3)])
 
@@ -57,7 +55,6 @@ def scalar(name: str, value: Any) -> Array:
     return array_of(name, (), [value])
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CLIPPED)
 @LAWS
 @given(data=st.data())
@@ -81,7 +78,6 @@ def test_clip_of_all_special_values_between_all_special_bounds(name: str) -> Non
             assert agrees_with_the_cases(name, result, array, low, high)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CLIPPED)
 @LAWS
 @given(data=st.data())
@@ -93,7 +89,6 @@ def test_clip_is_idempotent(name: str, data: st.DataObject) -> None:
     assert bits(sonnx.clip(once, low, high)) == bits(once)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CLIPPED)
 @LAWS
 @given(data=st.data())
@@ -105,7 +100,6 @@ def test_clip_is_monotone_in_its_input(name: str, data: st.DataObject) -> None:
     assert clipped[below].all()
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CLIPPED)
 @LAWS
 @given(data=st.data())
@@ -165,7 +159,6 @@ def test_clip_does_not_care_for_the_error_state_of_numpy() -> None:
     assert bits(result) == bits(array)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CLIPPED)
 @LAWS
 @given(data=st.data())

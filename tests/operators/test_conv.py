@@ -17,8 +17,6 @@ from sonnx.numeric.arrays import describe
 from sonnx.operators.onnx.conv import OPERATOR as CONV
 from sonnx.vocabulary.call import Call
 
-pytestmark = pytest.mark.measured
-
 LAWS = settings(deadline=None, max_examples=examples(40))
 Mode = Literal["separate", "fused"]
 MODES: list[Mode] = ["separate", "fused"]
@@ -87,7 +85,6 @@ def ordinary(draw: st.DrawFn, name: str, shape: tuple[int, ...]) -> Array:
     return words.view(held).reshape(shape)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FLOATS)
 @settings(deadline=None, max_examples=examples(25))
@@ -124,7 +121,6 @@ def test_conv_over_the_reals_equals_seven_loops_exactly(data: st.DataObject) -> 
     assert bits(sonnx.conv(X, W, B, **geometry, accumulate="fused")) == bits(result)
 
 
-@pytest.mark.no_cover
 @settings(deadline=None, max_examples=examples(20))
 @given(data=st.data())
 def test_conv_is_additive_in_image_kernel_and_bias_over_the_reals(data: st.DataObject) -> None:
@@ -141,7 +137,6 @@ def test_conv_is_additive_in_image_kernel_and_bias_over_the_reals(data: st.DataO
     )
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("mode", MODES)
 @LAWS
 @given(data=st.data())

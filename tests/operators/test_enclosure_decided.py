@@ -16,8 +16,6 @@ from sonnx.numeric.rounding import FORMATS, nearest
 from sonnx.operators.shared.convolution import Axis
 from sonnx.operators.shared.convolution_accuracy import convolution_enclosure
 
-pytestmark = pytest.mark.measured
-
 F16, BF16, F32, F64 = DType.FLOAT16, DType.BFLOAT16, DType.FLOAT, DType.DOUBLE
 FLOATS = (*IEEE, BF16)
 ONE = (Axis(1, 1, 1, 0, 0), Axis(1, 1, 1, 0, 0))

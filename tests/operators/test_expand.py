@@ -15,8 +15,6 @@ from sonnx.numeric.arrays import describe
 from sonnx.operators.onnx.expand import OPERATOR as EXPAND
 from sonnx.vocabulary.call import Call
 
-pytestmark = pytest.mark.measured
-
 LAWS = settings(deadline=None, max_examples=examples(15))
 
 
@@ -27,7 +25,6 @@ def allowed(*shapes: tuple[int, ...]) -> bool:
     return all(size in (max(axis), 1) for axis in zip(*padded, strict=True) for size in axis)
 
 
-@pytest.mark.no_cover
 @for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())

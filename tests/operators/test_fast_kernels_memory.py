@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.budgets import thinned
 from tests.loops import for_each
 from tests.operators.compiling import compiled, compiler
 from tests.operators.support import FLOATS, HELD, INTEGERS, Array, array_of, bits, special_values
@@ -26,8 +27,6 @@ from sonnx.operators.onnx.where import OPERATOR as WHERE
 from sonnx.plan.sources import kernel_source
 from sonnx.vocabulary.kernel import KernelCall, KernelRequest, NodeKernels
 from sonnx.vocabulary.operator import Operator
-
-pytestmark = pytest.mark.measured
 
 CLIPPED = [*FLOATS, *INTEGERS]
 # A type of every size, and those that are two parts, which lie in memory as such.
@@ -255,12 +254,12 @@ def test_all_kernels_compile_without_a_warning_for_every_width_of_vectors(
     assert len(everything) == len(BUILDS) * (11 + 6 + 4)
 
 
-@pytest.mark.no_cover
+@pytest.mark.thinned
 @for_each("name", CLIPPED)
 def test_clip_of_every_length_is_its_definition(name: str, machine: Machine) -> None:
     everything = any_bits(name, max(LENGTHS))
     low, high = (array_of(name, (), [value]) for value in (1, 2))
-    for count in LENGTHS:
+    for count in thinned(LENGTHS, 20):
         given = asked(CLIP, clip_request(name, (count,)))
         operands = {"input": everything[:count], "min": low, "max": high}
         expected = bits(sonnx.clip(everything[:count], low, high))
@@ -269,7 +268,6 @@ def test_clip_of_every_length_is_its_definition(name: str, machine: Machine) -> 
             assert bits(result) == expected
 
 
-@pytest.mark.no_cover
 @for_each("name", CLIPPED)
 def test_clip_of_special_values_between_special_bounds_is_its_definition(name: str, machine: Machine) -> None:
     values = special_values(name)
@@ -294,13 +292,13 @@ def test_clip_of_every_half_is_its_definition(machine: Machine) -> None:
         assert bits(result) == bits(sonnx.clip(array, bounds["min"], bounds["max"]))
 
 
-@pytest.mark.no_cover
+@pytest.mark.thinned
 @pytest.mark.parametrize("name", MOVED)
 def test_where_of_every_length_is_its_definition(name: str, machine: Machine) -> None:
     X, Y = (any_bits(name, max(LENGTHS), seed) for seed in (1, 2))
     # Any byte but zero is true.
     condition = np.random.default_rng(3).choice(np.array([0, 0, 0, 1, 2, 128, 255], np.uint8), X.size)
-    for count in LENGTHS:
+    for count in thinned(LENGTHS, 20):
         operands = {"condition": condition[:count].view(np.bool_), "X": X[:count], "Y": Y[:count]}
         given = asked(WHERE, where_request(name, (count,)))
         expected = bits(sonnx.where(*operands.values()))
@@ -350,7 +348,6 @@ SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
 ]
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", [*MOVED, "int16"])
 def test_expand_is_its_definition_whatever_the_axes(name: str, machine: Machine) -> None:
     # ONNX's Expand moves fewer types than there are sizes: elements are numbered, of any size.

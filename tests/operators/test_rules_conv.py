@@ -14,8 +14,6 @@ from sonnx.operators.onnx.conv import OPERATOR as CONV
 from sonnx.report.text import finding_text
 from sonnx.vocabulary.call import call
 
-pytestmark = pytest.mark.measured
-
 NAN = float("nan")
 
 

@@ -9,8 +9,6 @@ from sonnx.operators.rules.made import Subject
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.rule import Broken, Rule, Shown
 
-pytestmark = pytest.mark.measured
-
 POOL = Subject(
     "Pool",
     call("Pool", {"X": "float[1,2,5,5]"}, {"kernel": (3, 3), "pads": (0, 0), "steps": (1, 1), "mode": "max"}),

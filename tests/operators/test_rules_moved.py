@@ -20,8 +20,6 @@ from sonnx.operators.onnx.expand import OPERATOR as EXPAND
 from sonnx.operators.onnx.where import OPERATOR as WHERE
 from sonnx.vocabulary.call import Call, call
 
-pytestmark = pytest.mark.measured
-
 NAN = float("nan")
 ONE, TWO = np.float32(1), np.float32(2)
 FLOATS = np.array([0.5, 1.5, 2.5], np.float32)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import budgets
 from tests.budgets import thinned
 from tests.loops import for_each
 from tests.operators.support import bits
@@ -54,7 +55,10 @@ def types(name: str) -> list[DType]:
     return [dtype for dtype in operand.types if dtype is not DType.REAL]
 
 
-CASES = [(name, dtype) for name in NAMES for dtype in types(name)]
+# Types of every kind; the deep tier has all.
+KINDS = {DType.FLOAT16, DType.INT8, DType.UINT64, DType.BOOL, DType.STRING, DType.COMPLEX64}
+QUICK = {*KINDS, DType.FLOAT}
+CASES = [(name, dtype) for name in NAMES for dtype in types(name) if budgets.deep or dtype in QUICK]
 each_case = for_each(("name", "dtype"), CASES, ids=[f"{n}-{d}" for n, d in CASES])
 each_name = pytest.mark.parametrize("name", NAMES)
 
@@ -103,7 +107,7 @@ def decided(name: str, dtype: DType) -> Mapping[tuple[str, str], int]:
 @each_name
 def test_every_trial_obeys_every_rule_and_every_clause_is_the_first_for_some_element(name: str) -> None:
     first: Counter[tuple[str, str]] = Counter()
-    some = thinned(types(name), 3)
+    some = thinned(types(name), 2)
     for dtype in some:
         found = decided(name, dtype)
         assert found, dtype
@@ -116,6 +120,7 @@ def test_every_trial_obeys_every_rule_and_every_clause_is_the_first_for_some_ele
     assert unused == [] or len(some) < len(types(name))
 
 
+@pytest.mark.thinned
 @each_case
 def test_trials_are_told_apart_by_slugs_and_say_what_they_are_about(name: str, dtype: DType) -> None:
     known = {rule.identifier for rule in rules(name)} | RULINGS
@@ -128,6 +133,7 @@ def test_trials_are_told_apart_by_slugs_and_say_what_they_are_about(name: str, d
         assert set(trial.shows) <= known
 
 
+@pytest.mark.thinned
 @each_case
 def test_trials_hold_plain_arrays_of_the_type_on_trial(name: str, dtype: DType) -> None:
     for trial in tried(name, dtype):
@@ -143,6 +149,7 @@ def test_trials_hold_plain_arrays_of_the_type_on_trial(name: str, dtype: DType) 
         assert "accumulate" not in modes & set(trial.attributes)
 
 
+@pytest.mark.thinned
 @each_case
 def test_trials_are_small_but_for_one_of_floats(name: str, dtype: DType) -> None:
     sizes = {trial.name: max(array.size for array in trial.inputs.values()) for trial in once(name, dtype)}
@@ -168,7 +175,7 @@ def fingerprint(trial: Trial) -> Any:
 @pytest.mark.no_cover
 @for_each("name", NAMES)
 def test_trials_come_out_the_same_every_time(name: str) -> None:
-    for dtype in thinned(types(name), 3):
+    for dtype in thinned(types(name), 2):
         again = [fingerprint(trial) for trial in module(name).trials(dtype, 0)]
         assert again == [fingerprint(trial) for trial in tried(name, dtype)], dtype
 
@@ -213,6 +220,7 @@ def operands_of(name: str) -> list[str]:
 MOVERS = ("where", "expand", "xla.concatenate", "xla.broadcast", "xla.collapse")
 
 
+@pytest.mark.thinned
 @each_case
 def test_every_special_value_reaches_every_operand(name: str, dtype: DType) -> None:
     wanted = elements(special_vector(dtype, signalling=name != "clip"))
@@ -331,8 +339,6 @@ def test_every_special_bias_meets_every_special_sum() -> None:
 
 # Whole vectors; several with one element too few; rests, also behind many.
 WANTED = {8, 32, 64, 128, 256, 95, 127, 137, 255, 257, 300}
-# Types of every kind.
-KINDS = {DType.FLOAT16, DType.INT8, DType.UINT64, DType.BOOL, DType.STRING, DType.COMPLEX64}
 OF_KINDS = [(name, dtype) for name, dtype in CASES if dtype in KINDS and name not in SUMS]
 
 

@@ -16,8 +16,6 @@ from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.numeric.literals import parse_literal
 from sonnx.vocabulary.trial import Trial
 
-pytestmark = pytest.mark.measured
-
 FLOATS = (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT, DType.DOUBLE)
 
 

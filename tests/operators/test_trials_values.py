@@ -22,8 +22,6 @@ from sonnx.vocabulary.special_values import (
     whole_numbers,
 )
 
-pytestmark = pytest.mark.measured
-
 # Zeros, ones and their neighbours, smallest, largest subnormal, smallest normal, largest, infinities.
 MAGNITUDES = {
     DType.FLOAT16: (0, 0x3C00, 0x3C01, 1, 0x03FF, 0x0400, 0x7BFF, 0x7C00),

@@ -15,8 +15,6 @@ from sonnx.numeric.arrays import describe
 from sonnx.operators.onnx.where import OPERATOR as WHERE
 from sonnx.vocabulary.call import Call
 
-pytestmark = pytest.mark.measured
-
 LAWS = settings(deadline=None, max_examples=examples(12))
 SHAPES = st.sampled_from([(), (0,), (5,), (2, 3), (2, 0, 3), (1, 2, 1, 3), (1, 2, 1, 1, 2, 1, 1, 2)])
 
@@ -28,7 +26,6 @@ def is_the_choice(name: str, result: Array, condition: Array, X: Array, Y: Array
     return bits(result) == bits(array_of(name, np.shape(X), chosen))
 
 
-@pytest.mark.no_cover
 @for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())
@@ -43,7 +40,6 @@ def test_where_copies_the_chosen_element_bit_for_bit(name: str, data: st.DataObj
     assert isinstance(result, sonnx.RealArray) == (name == "real")
 
 
-@pytest.mark.no_cover
 @for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())

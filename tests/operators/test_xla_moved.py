@@ -29,8 +29,6 @@ from sonnx.numeric.arrays import describe
 from sonnx.operators.catalogue import operator
 from sonnx.vocabulary.call import Call
 
-pytestmark = pytest.mark.measured
-
 LAWS = settings(deadline=None, max_examples=examples(15))
 SIZES = st.lists(st.sampled_from([1, 2, 3, 2, 0]), max_size=5).map(tuple)
 
@@ -74,7 +72,6 @@ def broadcast_by_indices(X: Array, sizes: tuple[int, ...]) -> Array:
     return Y
 
 
-@pytest.mark.no_cover
 @for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())
@@ -112,7 +109,6 @@ def collapse_by_indices(X: Array, dimensions: list[int]) -> Array:
     return Y
 
 
-@pytest.mark.no_cover
 @for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())
@@ -157,7 +153,6 @@ def concatenate_by_indices(operands: list[Array], dimension: int) -> Array:
     return Y
 
 
-@pytest.mark.no_cover
 @for_each("name", EVERY_TYPE)
 @LAWS
 @given(data=st.data())
@@ -242,7 +237,6 @@ def test_clamp_with_scalar_bounds_serves_all_elements(name: str) -> None:
         assert agrees(xla.clamp(X[:1].reshape(()), one, other), expected[:1], name)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ORDERED)
 @LAWS
 @given(data=st.data())
@@ -292,7 +286,6 @@ def differs(x: Any, low: Any, high: Any) -> bool:
     return bool(raised or lowered or crossed)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ["f16", "f32", "f64"])
 def test_clip_and_clamp_differ_exactly_at_nan_bounds_and_signed_zeros(name: str) -> None:
     """D-CLIP-1, D-CLIP-2, D-XLA-1."""

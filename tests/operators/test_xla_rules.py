@@ -28,8 +28,6 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.operators.catalogue import operator
 from sonnx.vocabulary.call import Call, call
 
-pytestmark = pytest.mark.measured
-
 NAN = float("nan")
 F32 = np.float32
 FLOATS = np.ones(3, F32)
@@ -183,7 +181,6 @@ def test_concatenate_operands_d6_refuses_ragged_arrays() -> None:
     assert " dimension = 0 sizes differ at 1\n" in said(xla.concatenate, ragged, 0)
 
 
-@pytest.mark.no_cover
 def test_concatenate_shows_few_of_thousands_of_operands() -> None:
     many = [FLOATS] * 3000
     for odd, shown in [

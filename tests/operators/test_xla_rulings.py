@@ -25,8 +25,6 @@ import sonnx
 from sonnx import xla
 from sonnx.operators.catalogue import XLA_OPERATORS
 
-pytestmark = pytest.mark.measured
-
 F32: Any = np.float32  # also of lists
 INF, NAN = float("inf"), float("nan")
 

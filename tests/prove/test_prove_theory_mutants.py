@@ -230,7 +230,7 @@ MUTANTS = {
 
 
 def is_proved(sources: dict[str, str], file: str, module: str, law: str) -> bool:
-    """Whether every part of a law is proved by some prover, in two seconds each."""
+    """Whether every part of a law is proved by some prover, in a second each."""
     tools = installed_tools()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -254,7 +254,7 @@ def is_proved(sources: dict[str, str], file: str, module: str, law: str) -> bool
             if prover not in configuration.provers:
                 continue
             what: list[str | Path] = [folder / "theories" / file, "-T", module, "-G", law]
-            ran = run_tool([*command, "-t", "2", "-P", prover, *what], seconds=120, folder=folder)
+            ran = run_tool([*command, "-t", "1", "-P", prover, *what], seconds=120, folder=folder)
             answers = re.findall(r"^Prover result is: (\w+)", ran.out, re.MULTILINE)
             assert answers, ran.err
             proved |= {part: proved.get(part, False) or said == "Valid" for part, said in enumerate(answers)}

@@ -30,8 +30,6 @@ from sonnx.numeric.environment import require_ieee
 from sonnx.stablehlo import engine
 from sonnx.stablehlo.engine import EngineError
 
-pytestmark = pytest.mark.measured
-
 
 def clip(low: float, high: float) -> Graph:
     kind = tensor_type("float[3]")

@@ -30,8 +30,6 @@ from sonnx.model.dtype import DType
 from sonnx.operators import OPERATORS
 from sonnx.vocabulary.operator import Operand, operand_names
 
-pytestmark = pytest.mark.measured
-
 CLIPPED = ("f16", "f32", "f64")
 # Exponent and fraction bits.
 FIELDS = {"f16": (5, 10), "bf16": (8, 7), "f32": (8, 23), "f64": (11, 52)}
@@ -92,7 +90,6 @@ def clips(values: Array, constants: Sequence[str]) -> list[Case]:
     ]
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CLIPPED)
 def test_clip_agrees_on_every_triple_of_special_values(name: str) -> None:
     # The bounds are inputs, so one compiled graph serves all of them.
@@ -105,7 +102,6 @@ def test_clip_agrees_on_every_triple_of_integers(name: str) -> None:
     assert_equal_on_xla(clips(extreme(name), ()))
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CLIPPED)
 def test_clip_agrees_where_the_bounds_are_constants(name: str) -> None:
     chosen = special(name)[[0, 3, 5, 6, 7, 8, 13, 16]]
@@ -131,7 +127,6 @@ def test_clip_agrees_on_any_bits_and_shapes(shape: tuple[int, ...], name: str, s
     assert_equal_on_xla([case("Clip", {"input": x, "min": low, "max": high})])
 
 
-@pytest.mark.no_cover
 @given(SHAPES, SHAPES, SEEDS)
 @settings(max_examples=examples(15), deadline=None)
 def test_broadcast_moves_any_bits_of_every_type(
@@ -176,7 +171,6 @@ def test_concatenate_moves_any_bits_of_every_type(data: st.DataObject, seed: int
     )
 
 
-@pytest.mark.no_cover
 @given(SHAPES, SEEDS)
 @settings(max_examples=examples(15), deadline=None)
 def test_where_moves_any_bits_of_every_type(shape: tuple[int, ...], seed: int) -> None:

@@ -23,8 +23,6 @@ from sonnx.operators import OPERATORS
 from sonnx.stablehlo import engine
 from sonnx.stablehlo.module import ExportError, stablehlo
 
-pytestmark = pytest.mark.measured
-
 CALL = "xla.computation"
 
 
@@ -296,7 +294,6 @@ def identity(array: Array) -> Graph:
     return Graph("k", (), (Value("k", type_of(array)),), (), constants=(constant("k", array),), dialect="xla")
 
 
-@pytest.mark.no_cover
 @for_each("name", HELD)
 @for_each("shape", [(), (1,), (3,), (0,), (2, 0, 3), (2, 3), (2, 2, 2, 2), (17,), (5, 1, 40)])
 def test_constants_arrive_bit_for_bit(name: str, shape: tuple[int, ...]) -> None:

@@ -26,8 +26,6 @@ from sonnx.numeric.arrays import numpy_dtype
 from sonnx.numeric.rounding import FORMATS
 from sonnx.operators.shared.convolution_accuracy import flushed
 
-pytestmark = pytest.mark.measured
-
 Array = Any
 FEW = settings(
     deadline=None, max_examples=examples(25), derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -98,7 +96,6 @@ SHAPES = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 NAMES = st.sampled_from(list(XLA_TYPES))
 
 
-@pytest.mark.no_cover
 @FEW
 @given(NAMES, SHAPES, st.lists(st.integers(0, 3), max_size=2), SEEDS)
 def test_broadcast_is_that_of_xla(name: str, shape: tuple[int, ...], new: list[int], seed: int) -> None:
@@ -129,7 +126,6 @@ def test_concatenate_is_that_of_xla(name: str, shape: list[int], data: st.DataOb
     assert same(found, xla.concatenate(operands, dimension))
 
 
-@pytest.mark.no_cover
 @FEW
 @given(st.sampled_from([*FLOATS, *INTEGERS]), SHAPES, st.booleans(), st.booleans(), SEEDS)
 def test_clamp_is_that_of_xla(
@@ -151,7 +147,6 @@ def pairs() -> list[tuple[str, str]]:
 
 
 @pytest.mark.thinned
-@pytest.mark.no_cover
 @for_each(("source", "target"), thinned(pairs(), 40))
 def test_convert_element_type_is_that_of_xla(source: str, target: str) -> None:
     X = from_bits(source, (4000,), np.random.default_rng(len(source) * 100 + len(target)))
@@ -249,7 +244,6 @@ def fits(lhs: tuple[int, ...], rhs: tuple[int, ...], attributes: dict[str, Any])
     )
 
 
-@pytest.mark.no_cover
 @FEW
 @given(convolutions(), st.sampled_from(["s8", "s16", "s32", "u8", "u32"]), SEEDS)
 def test_convolutions_of_integers_are_exactly_those_of_xla(
@@ -263,7 +257,6 @@ def test_convolutions_of_integers_are_exactly_those_of_xla(
 
 
 @pytest.mark.long
-@pytest.mark.no_cover
 def test_products_and_sums_near_the_smallest_normal_number_are_within_the_bound_for_flushing() -> None:
     random = np.random.default_rng(5)
     beyond = 0
@@ -287,7 +280,6 @@ def test_products_and_sums_near_the_smallest_normal_number_are_within_the_bound_
     assert beyond > 20  # the bound for any order alone would not do
 
 
-@pytest.mark.no_cover
 @FEW
 @given(convolutions(), st.sampled_from(["f32", "f64"]), SEEDS)
 def test_convolutions_of_floats_are_within_the_derived_bound_of_the_exact_result(

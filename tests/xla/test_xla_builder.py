@@ -15,8 +15,6 @@ from sonnx import xla
 from sonnx.check.models import check_graph
 from sonnx.xla import ComputationBuilder, Shape
 
-pytestmark = pytest.mark.measured
-
 
 def limit(name: str = "limit") -> xla.Computation:
     """The document's example of Clamp: s32[3] between 0 and 6."""

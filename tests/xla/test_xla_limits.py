@@ -11,8 +11,6 @@ from sonnx import xla
 from sonnx.evaluate import apply as boundary
 from sonnx.model.inline import inlined_size
 
-pytestmark = pytest.mark.measured
-
 
 def test_bfloat16_is_calculated_with_only_where_arithmetic_is_ieee(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:

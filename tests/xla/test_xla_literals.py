@@ -19,8 +19,6 @@ from sonnx.model.dtype import DType
 from sonnx.numeric import literals as numbers
 from sonnx.xla.literals import LiteralError, Position, format_literal, parse_literal
 
-pytestmark = pytest.mark.measured
-
 BF16 = np.dtype(ml_dtypes.bfloat16)
 # The types of D-XLA-6 with the NumPy dtypes that hold them.
 HELD: dict[str, np.dtype[Any]] = {
@@ -179,7 +177,6 @@ HEXES = st.builds(
 WORDS = st.lists(st.one_of(decimals(), near_ties(), HEXES), min_size=1, max_size=4)
 
 
-@pytest.mark.no_cover
 @settings(deadline=None, max_examples=examples(400))
 @given(WORDS, st.sampled_from(sorted(FLOATS)))
 def test_the_quick_way_gives_the_bits_of_the_definition(words: list[str], name: str) -> None:
@@ -284,14 +281,12 @@ def arrays(draw: st.DrawFn) -> Any:
     return np.array(words, f"u{word}").view(held).reshape(shape)
 
 
-@pytest.mark.no_cover
 @settings(deadline=None, max_examples=examples(800))
 @given(arrays(), st.booleans(), st.sampled_from((0, 30, 100)))
 def test_what_is_written_reads_back_to_the_same_bits(array: Any, hexadecimal: bool, width: int) -> None:
     assert sonnx.same_bits(parse_literal(format_literal(array, hexadecimal=hexadecimal, width=width)), array)
 
 
-@pytest.mark.no_cover
 @pytest.mark.thinned
 @pytest.mark.parametrize("name", ["f16", "bf16"])
 @pytest.mark.parametrize("hexadecimal", [False, True])
@@ -318,7 +313,6 @@ def decimal_point(value: Fraction) -> int:
     return place
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("name", "fraction_bits", "bias"), [("f16", 10, 15), ("bf16", 7, 127)])
 def test_no_decimal_with_fewer_digits_reads_back_to_the_same_bits(
     name: str, fraction_bits: int, bias: int
