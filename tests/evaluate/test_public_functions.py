@@ -198,3 +198,19 @@ def test_attributes_that_are_floats_are_taken_as_a_file_keeps_them() -> None:
     assert str(found["Y"]) == "double[1]"
     with pytest.raises(sonnx.RuleError, match=r"general\.R1"):
         sonnx.hard_sigmoid(x, alpha=0.5)
+
+
+def test_what_rules_have_said_of_a_call_serves_no_call_that_python_takes_for_equal() -> None:
+    x, w = np.ones((1, 1, 2, 2), np.float32), np.ones((1, 1, 1, 1), np.float32)
+    written = {"strides": [1, 1], "pads": [0] * 4, "dilations": [1, 1], "kernel_shape": [1, 1]}
+    sonnx.conv(x, w, **written, group=1)
+    for group in (True, 1.0):
+        with pytest.raises(sonnx.RuleError, match=r"conv\.group"):
+            sonnx.conv(x, w, **written, group=group)
+    # The sum of zeros is -0 only where both are.
+    zero, told = np.array([-0.0], np.float32), {"alpha": 1.0}
+    for beta, sign in ((0.0, False), (-0.0, True), (0.0, False)):
+        assert np.signbit(sonnx.hard_sigmoid(zero, **told, beta=beta)).tolist() == [sign]
+    sonnx.expand(zero, np.array([3]))
+    with pytest.raises(sonnx.RuleError, match=r"expand\.shape"):
+        sonnx.expand(zero, np.array([-3]))

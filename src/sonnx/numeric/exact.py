@@ -11,7 +11,6 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-import flint
 import numpy as np
 
 from sonnx.numeric.arrays import Array
@@ -165,5 +164,7 @@ def _elements(matrix: Any) -> Array:
 
 
 def _flint_matrix(values: Array) -> Any:
+    import flint  # noqa: PLC0415  whoever only checks a model need not wait until it has loaded
+
     entries = [flint.fmpq(value.numerator, value.denominator) for value in values.reshape(-1)]
     return flint.fmpq_mat(values.shape[0], values.shape[1], entries)

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpz
 
 from sonnx.model.dtype import IEEE, INTEGERS, DType
 from sonnx.numeric.arrays import Array, RealArray, as_array, dtype_of, type_name
@@ -43,6 +42,8 @@ def real(values: Any) -> RealArray:
 
 def real_text(value: Fraction) -> str:
     """A real number as text, `-7/3` or `2`; Python itself writes no more than 4300 digits."""
+    from flint import fmpz  # noqa: PLC0415  whoever only checks a model need not wait until it has loaded
+
     top = str(fmpz(value.numerator))
     return top if value.denominator == 1 else f"{top}/{fmpz(value.denominator)}"
 

@@ -5,6 +5,7 @@ caller seeds, so that it comes out the same every time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from sonnx.numeric.convert import PART
 from sonnx.numeric.rounding import FORMATS, Format, number
 from sonnx.vocabulary.trial import Clause
 
-Random = np.random.Generator
+# A text: whoever only checks a model does without NumPy's generators, which take long to load.
+Random: TypeAlias = "np.random.Generator"
 Shape = tuple[int, ...]
 
 # Bits below the first one of a NaN's fraction; every float type has six of them at least.
