@@ -10,6 +10,7 @@ from typing import Any
 from sonnx.operators.rules import shapes, values
 from sonnx.operators.rules.made import Subject
 from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Operand
 from sonnx.vocabulary.rule import Predicate, Rule
 
 _NUMBERS = ("no", "one", "two", "three", "four")
@@ -106,6 +107,14 @@ def rank(subject: Subject, place: str, axes: str, reason: str, failing: str, **s
         ruling=subject.ruling,
     )
     return replace(rule, **said)
+
+
+def rank_of(subject: Subject, operand: Operand, label: str) -> Rule:
+    """An operand has the axes that are said to be its own."""
+    kind = subject.good.inputs[operand.name]
+    fewer = str(replace(kind, shape=(kind.shape or ())[1:]))
+    reason = "What an axis stands for is told by its place."
+    return rank(subject, f"{operand.name}.{label}", ", ".join(operand.axes), reason, fewer)
 
 
 def denoted(subject: Subject, place: str, axes: tuple[str, ...], failing: tuple[str, ...]) -> Rule:
