@@ -30,7 +30,8 @@ def tried(name: str | Operator, dtype: DType, seed: int = 0) -> dict[str, Trial]
 
 
 def raw(array: Array) -> list[int]:
-    return [int(each) for each in array.reshape(-1).view(f"u{array.itemsize}")]
+    found: list[int] = array.reshape(-1).view(f"u{array.itemsize}").tolist()
+    return found
 
 
 def seams(defined: Callable[[Term], Term], dtype: DType) -> Array:

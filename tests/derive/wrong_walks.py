@@ -41,9 +41,9 @@ class Mutant:
 
 
 def forget() -> None:
-    """Nothing that a walk remembers outlives a change of it; traces are no walk's."""
+    """Nothing that a walk remembers outlives a change of it; traces and calls hang on none."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("sonnx.derive") and name != "sonnx.derive.tracing":
+        if name.startswith("sonnx.derive.") and not name.endswith((".tracing", ".calls")):
             for each in vars(module).values():
                 if hasattr(each, "cache_clear"):
                     each.cache_clear()
