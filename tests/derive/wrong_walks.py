@@ -19,18 +19,22 @@ FAILURES = (AssertionError, pytest.fail.Exception, DefinitionError, LookupError,
 
 @dataclass(frozen=True)
 class Mutant:
-    """A function or method of a walk, a text in it, what stands there instead, and what is to notice it."""
+    """A function, method or property of a walk, a text in it, what is in its place, and what notices it."""
 
-    function: Callable[..., Any]
+    function: Any
     before: str
     after: str
     check: Callable[[], None]
 
     @property
+    def changed(self) -> Any:
+        """The function itself, which a property or a memory may be wrapped around."""
+        return unwrap(getattr(self.function, "fget", self.function))
+
+    @property
     def code(self) -> CodeType:
         """The function compiled with the other text."""
-        function = unwrap(self.function)
-        text = dedent(getsource(function))
+        text = dedent(getsource(self.changed))
         assert text.count(self.before) == 1, f"this text is to stand there once: {self.before}"
         tree = ast.parse(text.replace(self.before, self.after))
         (defined,) = tree.body
@@ -54,7 +58,7 @@ def see_noticed(mutant: Mutant) -> None:
     mutant.check()
     with pytest.MonkeyPatch.context() as patch:
         # In the code itself, so that every table and name that holds the function has the wrong one.
-        patch.setattr(unwrap(mutant.function), "__code__", mutant.code)
+        patch.setattr(mutant.changed, "__code__", mutant.code)
         forget()
         with pytest.raises(FAILURES):
             mutant.check()
