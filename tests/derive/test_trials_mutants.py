@@ -204,6 +204,11 @@ def test_forty_trials_are_random_half_of_them_of_usual_numbers() -> None:
         a = found[f"random-{number}"].inputs["A"].astype(np.float64)
         large["usual" if number % 2 else "bits"] += int((~(np.abs(a) < 2**10)).sum())
     assert (large["usual"], large["bits"] > 30) == (0, True)
+    # Any bits are numbers mostly, and quiet NaNs seldom.
+    bits = np.concatenate([found[f"random-{number}"].inputs["A"].reshape(-1) for number in range(0, 40, 2)])
+    assert 0.6 < np.isfinite(bits).mean() < 1
+    nans = [each for each in raw(bits) if each & 0x7FFF > 0x7C00]
+    assert all(each & 0x200 for each in nans)
 
 
 SIDES = test_both_sides_of_every_comparison_are_tried_and_their_neighbours
