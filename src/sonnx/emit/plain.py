@@ -32,8 +32,8 @@ class Draft:
     @property
     def inputs(self) -> dict[str, str]:
         """The tensors that it reads by operand, without those that only decide a shape."""
-        decide = {operand.name for operand in self.step.operator.contract.inputs if operand.constant}
-        return {operand: name for operand, name in self.step.inputs.items() if operand not in decide}
+        settled = self.step.operator.contract.settled
+        return {operand: name for operand, name in self.step.inputs.items() if operand not in settled}
 
     def empty(self, graph: Graph) -> bool:
         """Whether it makes no element."""

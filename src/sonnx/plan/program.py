@@ -254,11 +254,10 @@ class _Planner:
 
     def _constants(self, operator: Operator, node: Node) -> dict[str, tuple[Any, ...]]:
         """The elements of operands that decide a shape."""
-        decide = {operand.name for operand in operator.contract.inputs if operand.constant}
         return {
             operand: tuple(self.constants[name].reshape(-1).tolist())
             for operand, name in _inputs(operator, node).items()
-            if operand in decide and name in self.constants
+            if operand in operator.contract.settled and name in self.constants
         }
 
     def _epilogue(self, node: Node) -> Epilogue:

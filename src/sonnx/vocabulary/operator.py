@@ -124,9 +124,15 @@ class Contract:
 
     @cached_property
     def demanded(self) -> tuple[str, ...]:
-        """The operands that no call may leave out, by name."""
+        """The operands that no call of ONNX may leave out, by name."""
         inputs = self.inputs
         return tuple(o.name for o in inputs if not (o.optional or o.optional_in_onnx or o.variadic))
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The operands without which no type follows; of a variadic one, the first."""
+        operands = [operand for operand in self.inputs if not operand.optional]
+        return frozenset(f"{o.name}0" if o.variadic else o.name for o in operands)
 
     @cached_property
     def dispensable(self) -> frozenset[str]:
