@@ -1,7 +1,6 @@
 """The text of plain C that is derived: as a careful person would write it, and what it refuses."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -221,12 +220,6 @@ def test_several_outputs_are_made_one_by_one_and_what_nobody_wants_is_not_made()
         arrays={"X": "t_X", "B": "t_B"},
     )
     assert "node_0_it_A" not in plain(operator, request).text
-
-
-def test_an_operator_may_bring_its_own_c() -> None:
-    own = PlainText("static void node_0_it(void)\n{\n}")
-    operator = replace(stand_in(None, {"X": "float"}, ("Z",)), plain=lambda _request: own)
-    assert plain(operator, PlainRequest("node_0_it", {}, {})) is own
 
 
 def test_names_of_c_and_of_acsl_are_avoided() -> None:

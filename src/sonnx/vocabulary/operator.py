@@ -8,12 +8,10 @@ from typing import Any, Literal
 
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import Dialect, TensorType
-from sonnx.numeric.lengths import Lengths
 from sonnx.terms.tracing import Definition
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.integers import Integers
 from sonnx.vocabulary.kernel import Epilogue, KernelRequest, NodeKernels
-from sonnx.vocabulary.plain import AskPlain
 from sonnx.vocabulary.rule import Rule
 from sonnx.vocabulary.trying import Trying
 
@@ -108,8 +106,6 @@ class Contract:
     domain: str = ""
     # Operators that compare or calculate depend on the processor's arithmetic; those that move do not.
     uses_arithmetic: bool = False
-    # How long the results' exact numbers become, where the definition does not say it.
-    lengths: Callable[[Call, Mapping[str, Lengths]], Lengths] | None = None
     # The ruling that defines it, such as `D-RELU`; where there are several, what they begin with (`D-CONV`).
     ruling: str = ""
     # A call that obeys every rule, of an operator that only moves elements.
@@ -224,7 +220,6 @@ class Operator:
     `stablehlo` writes it for XLA; an operator that no graph holds as a node, or that is a call, has none.
     `kernels` names compiled functions with the same bits; `fuses` are the forms of epilogues that they can do
     at once, and `epilogue` is the form that the operator itself is, on the elements of its first operand.
-    `plain` is the C of one node, to be read and proved.
     """
 
     contract: Contract
@@ -237,7 +232,6 @@ class Operator:
     kernels: AskKernels | None = None
     fuses: tuple[str, ...] = ()
     epilogue: Epilogue | None = None
-    plain: AskPlain | None = None
     # How runtimes are tried on it.
     trying: Trying = Trying()  # noqa: RUF009  nothing in it changes
 
