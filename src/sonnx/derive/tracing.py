@@ -17,7 +17,7 @@ from sonnx.terms.tracing import Element, Trace, at_every_index, trace
 from sonnx.terms.walking import calculates, substituted
 from sonnx.terms.words import value
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Operator, Part, operand_names
+from sonnx.vocabulary.operator import BodyNode, Operator, operand_names
 
 
 def traced(
@@ -108,7 +108,7 @@ def _anew(operator: Operator, operands: _Kinds, written: _Values, settled: _Valu
     return trace(operator.definition, given, attributes, integers=element_type(operator, types) in INTEGERS)
 
 
-def _composed(operator: Operator, body: Sequence[Part], types: Mapping[str, TensorType]) -> Trace:
+def _composed(operator: Operator, body: Sequence[BodyNode], types: Mapping[str, TensorType]) -> Trace:
     """The body of a composition as one definition, where all its parts are element-wise."""
     known: dict[str, Term] = {name: value(name) for name in types}
     executed = dict(known)

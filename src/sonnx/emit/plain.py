@@ -7,11 +7,11 @@ from math import prod
 from sonnx.derive.plain_c import plain
 from sonnx.derive.plain_terms import NoPlainError
 from sonnx.emit.errors import EmitError
-from sonnx.emit.layout import Function, Layout, node_comment, ports, share, weights_of
+from sonnx.emit.layout import CFunction, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, shown, word
 from sonnx.emit.types import c_type
 from sonnx.model.graph import Graph, Node
-from sonnx.plan.program import Definition, definitions
+from sonnx.plan.program import Defined, definitions
 from sonnx.plan.slots import Lifetime
 from sonnx.vocabulary.plain import PlainRequest, PlainText
 
@@ -22,7 +22,7 @@ class Draft:
 
     number: int
     node: Node
-    step: Definition
+    step: Defined
 
     @property
     def function(self) -> str:
@@ -133,9 +133,9 @@ def text_of(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) -
         raise EmitError(f"{shown(draft.node.operator)}: {error}") from error
 
 
-def function(graph: Graph, draft: Draft, text: PlainText) -> Function:
+def function(graph: Graph, draft: Draft, text: PlainText) -> CFunction:
     """The function of a node, under what it takes and makes in the model."""
     comment = f"/* {node_comment(graph, draft.number, draft.node)} */"
-    return Function(
+    return CFunction(
         draft.function, ((draft.number, draft.node),), draft.step.writes, f"{comment}\n{text.text}"
     )

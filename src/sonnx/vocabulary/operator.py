@@ -16,7 +16,7 @@ from sonnx.vocabulary.rule import Rule
 from sonnx.vocabulary.trying import Trying
 
 # What an operand contributes to an element of the result: its element at the same place, or the one it has.
-Form = Literal["", "elements", "scalar", "either"]
+Contribution = Literal["", "elements", "scalar", "either"]
 # The ends of a type's range; of floats, the finite ones.
 End = Literal["lowest", "highest"]
 
@@ -42,7 +42,7 @@ class Operand:
     constant: bool = False
     variadic: bool = False
     variable: str = ""
-    form: Form = ""
+    form: Contribution = ""
     default_in_onnx: End | float | None = None
     # What its elements stand for, where they are integers that decide something.
     holds: Integers | None = None
@@ -189,7 +189,7 @@ class ExpandOperand:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class BodyNode:
     """A node of a composition's body; its tensors are operands and outputs of that, or known inside alone."""
 
     operator: "Operator"
@@ -199,7 +199,7 @@ class Part:
 
 
 # A call that obeys every rule → the nodes that stand for it, in the order in which they are executed.
-Body = Callable[[Call], Sequence[Part]]
+Body = Callable[[Call], Sequence[BodyNode]]
 
 # What makes a call conform without changing its meaning.
 Amendment = WriteAttribute | FillOperand | ExpandOperand

@@ -19,7 +19,7 @@ from sonnx.operators.rules.shapes import NamesOf, common_shape, element_names
 from sonnx.terms.tracing import called
 from sonnx.vocabulary.call import ABSENT, Call
 from sonnx.vocabulary.integers import Axes
-from sonnx.vocabulary.operator import Attribute, Contract, Form, Operand, identifier_of, operand_names
+from sonnx.vocabulary.operator import Attribute, Contract, Contribution, Operand, identifier_of, operand_names
 from sonnx.vocabulary.rule import Rule
 
 Words = Mapping[str, Mapping[str, Any]]
@@ -180,7 +180,7 @@ def _shape_of(
     return shape_of
 
 
-def completed(operand: Operand, types: tuple[DType, ...], form: Form) -> Operand:
+def completed(operand: Operand, types: tuple[DType, ...], form: Contribution) -> Operand:
     """An operand with what it leaves to the contract: the types that all share, and its form."""
     shared = operand if operand.types else replace(operand, types=types, variable=_VARIABLE)
     return replace(shared, form=operand.form or form)
