@@ -326,13 +326,14 @@ def test_comments_are_ascii_and_do_not_end_early() -> None:
     assert remark("xy " * 40) == [f"/* {' '.join(['xy'] * 36)}", f"   {'xy ' * 4} */"]
 
 
+# A lambda around one word gives its operand a name, which the word itself would not (PLW0108).
 REFUSED: dict[str, tuple[Callable[..., Any], str, str]] = {
-    "a root of integers": (lambda X: root(X), "int8", "no plain C for `root` of int8"),  # noqa: PLW0108  (same)
+    "a root of integers": (lambda X: root(X), "int8", "no plain C for `root` of int8"),  # noqa: PLW0108  (above)
     "sums of bfloat16": (lambda X: X + X, "bfloat16", "no plain C that calculates with bfloat16"),
     "bfloat16 compared": (lambda X: X < 1, "bfloat16", "no plain C that compares bfloat16"),
     "NaNs of bfloat16": (lambda X: is_nan(-X), "bfloat16", "no plain C that looks for NaNs of bfloat16"),
     "a sign of zero": (lambda X: is_minus_zero(absolute(X)), "float", "no plain C that tells -0 from \\+0"),
-    "floats to integers": (lambda X: converted(X), "float", "no plain C that converts float to bool"),  # noqa: PLW0108
+    "floats to integers": (lambda X: converted(X), "float", "no plain C that converts float to bool"),  # noqa: PLW0108  (above)
 }
 
 
