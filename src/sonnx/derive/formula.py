@@ -17,7 +17,7 @@ from sonnx.terms.tensors import Made, flat_place, index
 from sonnx.terms.term import DefinitionError, Sort, Term, lift
 from sonnx.terms.walking import parts
 from sonnx.terms.words import maximum, minimum, value
-from sonnx.vocabulary.operator import Operand, Operator, Part, operand_names
+from sonnx.vocabulary.operator import BodyNode, Operand, Operator, operand_names
 
 # How tightly a text holds together: what stands inside something tighter needs brackets.
 # A sum by its sign is open at its end: whatever follows would seem to belong to it.
@@ -55,7 +55,7 @@ def formula(operator: Operator) -> str | None:
     return f"{output}[i] = {latex(found.element.term, symbols)}"
 
 
-def _of_parts(operator: Operator, body: Sequence[Part]) -> str:
+def _of_parts(operator: Operator, body: Sequence[BodyNode]) -> str:
     """The operators that a composition consists of, in the order in which they are executed."""
     contract = operator.contract
     symbols = {operand.name: operand.symbol for operand in (*contract.inputs, *contract.outputs)}
