@@ -145,7 +145,7 @@ def test_what_a_node_with_types_gives_is_not_inferred_again(monkeypatch: pytest.
 def test_a_type_that_is_written_stays_as_it_is_written() -> None:
     written = graph([node("Clip", "x lo hi", "t u"), CLIP], OUT, values=values(t="double[9]"))
     assert inferred_types(written)["t"] == tensor_type("double[9]")
-    assert inferred_types(written)["u"] == tensor_type("float[2,3]")
+    assert inferred_types(written)["y"] == tensor_type("float[2,3]")
     assert "u" not in inferred_types(written)
 
 

@@ -94,7 +94,9 @@ TRIALS = test_moves_are_tried_with_every_value_many_lengths_and_any_constant
 LARGE = test_a_result_of_thousands_has_so_many_elements_or_hardly_more
 MUTANTS = {
     "an operand counted from 0": Mutant(walk.places, "start += array.size", "pass", CLAUSES),
-    "sizes among the elements": Mutant(walk.places, "if name not in settled:", "if True:", CLAUSES),
+    "sizes among the elements": Mutant(
+        walk.places, "if name not in operator.contract.settled:", "if True:", CLAUSES
+    ),
     "one element more from the first operand": Mutant(
         walk.clauses, "origins < next", "origins <= next", CLAUSES
     ),
