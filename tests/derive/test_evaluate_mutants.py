@@ -12,12 +12,14 @@ from tests.derive.exact_terms import OPERATIONS, root_within
 from tests.derive.wrong_walks import Mutant, see_noticed
 
 from sonnx.derive import evaluate as walk
+from sonnx.derive import evaluate_boxes as boxed
 from sonnx.derive.evaluate import Walk
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.numeric.rounding import FORMATS, nearest
-from sonnx.terms.tensors import Given, index
+from sonnx.terms.tensors import Given, index, tensor
 from sonnx.terms.term import DefinitionError, Sort, Term, make
+from sonnx.terms.tracing import tensorwise
 from sonnx.terms.words import is_minus_zero, is_nan, select, value
 
 pytestmark = pytest.mark.measured
@@ -201,6 +203,18 @@ READS = test_a_read_takes_the_element_at_an_index_and_refuses_others_that_are_as
 SCALARS = evaluating.test_any_byte_but_zero_is_true
 
 
+def views() -> None:
+    evaluating.test_a_move_that_one_read_gives_is_a_view_that_cannot_be_written()
+    x = np.arange(6, dtype=np.int16).reshape(2, 3)
+    whole = evaluating.run(tensorwise(lambda X: tensor((3, 2), lambda i, j: X.flat(i * 2 + j))), x)
+    assert whole.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert not whole.flags.writeable
+    first = evaluating.run(tensorwise(lambda X: tensor((4,), lambda i: X.flat(i))), x)  # noqa: PLW0108  (names)
+    assert first.tolist() == [0, 1, 2, 3]
+
+
+VIEWS, BOXES = views, evaluating.test_boxes_are_put_together
+OUTSIDE = evaluating.test_a_read_outside_is_refused_unless_a_guard_keeps_it_out
 LIMITS = test_what_only_looks_like_scalar_bounds_is_chosen_as_it_says
 
 
@@ -262,6 +276,13 @@ MUTANTS = {
     "a comparison with another bound": Mutant(
         walk._replacing, " or {*condition.arguments} != {bound, x}", "", LIMITS
     ),
+    "any order for the operand's own": Mutant(
+        boxed._elements, "neighbours and not any(first)", "not any(first)", VIEWS
+    ),
+    "a part for the whole": Mutant(boxed._elements, " and prod(shape) == prod(box.sizes)", "", VIEWS),
+    "a read that may be written": Mutant(boxed.Elements.of, "found.flags.writeable = False", "pass", VIEWS),
+    "a box at the beginning": Mutant(boxed._part, "slice(first, first + size)", "slice(0, size)", BOXES),
+    "reads before an operand": Mutant(boxed._elements, "least < 0 or ", "least < -size or ", OUTSIDE),
 }
 
 
