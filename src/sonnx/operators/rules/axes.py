@@ -6,7 +6,7 @@ from typing import Any
 
 from sonnx.operators.rules.examples import with_inputs
 from sonnx.operators.rules.lists import integers, is_integer
-from sonnx.operators.rules.made import Subject
+from sonnx.operators.rules.made import Owner
 from sonnx.operators.rules.operands import Extents, extents
 from sonnx.operators.rules.wording import FEW, show, unlike, written
 from sonnx.vocabulary.call import ABSENT, Call
@@ -47,17 +47,17 @@ def with_value(call: Call, holder: Holder, held: Any) -> Call:
 
 
 def rules(
-    subject: Subject, holder: Holder, axes: Axes, inputs: Sequence[Operand], labels: Iterator[str]
+    owner: Owner, holder: Holder, axes: Axes, inputs: Sequence[Operand], labels: Iterator[str]
 ) -> Iterator[Rule]:
     """Axes are there, and stand in their order."""
     operand = next(each for each in inputs if each.name == axes.of)
-    yield from _axes(_Named(subject, holder, axes, operand), labels)
+    yield from _axes(_Named(owner, holder, axes, operand), labels)
 
 
-def _nouns(subject: Subject) -> tuple[str, str, str]:
+def _nouns(owner: Owner) -> tuple[str, str, str]:
     """What an axis is called, several, and one of them."""
     return (
-        ("dimension", "dimensions", "a dimension") if subject.domain == "xla" else ("axis", "axes", "an axis")
+        ("dimension", "dimensions", "a dimension") if owner.domain == "xla" else ("axis", "axes", "an axis")
     )
 
 
@@ -65,7 +65,7 @@ def _nouns(subject: Subject) -> tuple[str, str, str]:
 class _Named:
     """Integers that name axes of an operand, as rules speak of them."""
 
-    subject: Subject
+    owner: Owner
     holder: Holder
     axes: Axes
     operand: Operand
@@ -99,29 +99,28 @@ class _Named:
 
     def rule(self, what: str, label: str, statement: str, reason: str, broken: Predicate, wrong: Any) -> Rule:
         name = self.holder.name
-        return self.subject.rule(
+        return self.owner.rule(
             f"{what} of {name}",
             f"{name}.{label}",
             f"`{name}` must {statement}.",
             reason,
             broken,
-            with_value(self.subject.good, self.holder, wrong),
-            ruling=self.subject.ruling,
+            with_value(self.owner.good, self.holder, wrong),
+            ruling=self.owner.ruling,
         )
 
 
 def _axes(named: _Named, labels: Iterator[str]) -> Iterator[Rule]:
     """One axis is there; several are a list, are there, and stand in an order."""
-    right = named.listed(named.subject.good) or ()
-    rank, *_ = named.ranks(named.subject.good)
+    right = named.listed(named.owner.good) or ()
+    rank, *_ = named.ranks(named.owner.good)
     if not named.axes.is_list:
         yield _range(named, next(labels), named.axes.numbers(rank).stop)
         if named.axes.single:
             yield _single(named, next(labels))
         return
-    if named.axes.least or not isinstance(
-        named.holder, Operand
-    ):  # an operand holds integers and nothing else
+    # An operand holds integers and nothing else.
+    if named.axes.least or not isinstance(named.holder, Operand):
         yield _list(named, next(labels), () if named.axes.least else (0.5,))
     yield _range(named, next(labels), tuple(each + rank - max(right, default=0) for each in right or (0,)))
     twice = right[:1] * (len(right) if named.axes.added else rank)
@@ -131,7 +130,7 @@ def _axes(named: _Named, labels: Iterator[str]) -> Iterator[Rule]:
 
 
 def _list(named: _Named, label: str, wrong: Any) -> Rule:
-    (noun, nouns, _), enough = _nouns(named.subject), named.axes.least
+    (noun, nouns, _), enough = _nouns(named.owner), named.axes.least
 
     def broken(call: Call) -> Broken | None:
         held, listed = value(call, named.holder), named.listed(call)
@@ -145,7 +144,7 @@ def _list(named: _Named, label: str, wrong: Any) -> Rule:
 
 
 def _range(named: _Named, label: str, wrong: Any) -> Rule:
-    (noun, nouns, some), one = _nouns(named.subject), not named.axes.is_list
+    (noun, nouns, some), one = _nouns(named.owner), not named.axes.is_list
 
     def broken(call: Call) -> Broken | None:
         held, shapes = value(call, named.holder), named.shapes(call)
@@ -190,7 +189,7 @@ def _range(named: _Named, label: str, wrong: Any) -> Rule:
 
 
 def _order(named: _Named, label: str, wrong: Any) -> Rule:
-    (noun, nouns, _), order = _nouns(named.subject), named.axes.order
+    (noun, nouns, _), order = _nouns(named.owner), named.axes.order
     statement, reason, advice = {
         "neighbours": (
             "be neighbours in rising order: each is the one before it plus 1",
@@ -227,7 +226,7 @@ def _order(named: _Named, label: str, wrong: Any) -> Rule:
 
 def _single(named: _Named, label: str) -> Rule:
     """Each axis has the size 1; one whose size is open has another rule."""
-    (noun, nouns, some), good = _nouns(named.subject), named.subject.good
+    (noun, nouns, some), good = _nouns(named.owner), named.owner.good
 
     def broken(call: Call) -> Broken | None:
         listed = (named.listed(call) or ()) if named.inside(call) else ()
@@ -256,20 +255,20 @@ def _single(named: _Named, label: str) -> Rule:
     return replace(rule, failing=with_inputs(good, **{name: replace(good.inputs[name], shape=tuple(shape))}))
 
 
-def joined(subject: Subject, operand: Operand, labels: Iterator[str]) -> Iterator[Rule]:
+def joined(owner: Owner, operand: Operand, labels: Iterator[str]) -> Iterator[Rule]:
     """Tensors that are put together along an axis have one, and all equally many."""
-    noun, nouns, some = _nouns(subject)
-    kind = next(iter(subject.good.inputs.values()))
+    noun, nouns, some = _nouns(owner)
+    kind = next(iter(owner.good.inputs.values()))
     scalars, vectors = (
-        replace(subject.good, inputs=dict.fromkeys(subject.good.inputs, replace(kind, shape=shape)))
+        replace(owner.good, inputs=dict.fromkeys(owner.good.inputs, replace(kind, shape=shape)))
         for shape in ((), (1,))
     )
-    *_, last = subject.good.inputs
+    *_, last = owner.good.inputs
 
     def some_rank(call: Call) -> Broken | None:
         found = [name for name in call.inputs if extents(call, name) == ()]
         return (
-            Broken(show(call, *found[:FEW]), f"give each {some}, {_BY.get(subject.domain, 'of size 1')}")
+            Broken(show(call, *found[:FEW]), f"give each {some}, {_BY.get(owner.domain, 'of size 1')}")
             if found
             else None
         )
@@ -279,7 +278,7 @@ def joined(subject: Subject, operand: Operand, labels: Iterator[str]) -> Iterato
         shown = show(call, *unlike(found))
         return Broken(shown, f"give all operands the same number of {nouns}") if shown else None
 
-    yield subject.rule(
+    yield owner.rule(
         f"rank of {operand.name}",
         f"{operand.name}.{next(labels)}",
         "No operand may have rank 0.",
@@ -287,14 +286,14 @@ def joined(subject: Subject, operand: Operand, labels: Iterator[str]) -> Iterato
         some_rank,
         scalars,
         passing=vectors,
-        ruling=subject.ruling,
+        ruling=owner.ruling,
     )
-    yield subject.rule(
+    yield owner.rule(
         f"ranks of {operand.name}",
         f"{operand.name}.{next(labels)}",
         "All operands must have one rank.",
         f"Arrays are joined as they are; no {noun} is added.",
         ranks,
-        with_inputs(subject.good, **{last: replace(kind, shape=(kind.shape or ())[1:] or (1, 1))}),
-        ruling=subject.ruling,
+        with_inputs(owner.good, **{last: replace(kind, shape=(kind.shape or ())[1:] or (1, 1))}),
+        ruling=owner.ruling,
     )
