@@ -133,10 +133,8 @@ def moving_figures(operator: Operator) -> tuple[Figure, ...]:
     scenes = [_scene(operator, asked) for asked in calls.shown(operator)]
     page = operator.identifier.replace(".", "-").replace("_", "-")
     name, summary = operator.contract.name, operator.contract.summary
-    narrowest = min(scenes, key=lambda scene: scene[0].width)
-    fitting = [(block, told) for block, told in scenes if block.width <= _WIDEST][:_MOST_SCENES] or [
-        narrowest
-    ]
+    fitting = [(block, told) for block, told in scenes if block.width <= _WIDEST][:_MOST_SCENES]
+    fitting = fitting or [min(scenes, key=lambda scene: scene[0].width)]
     return (
         sheet(
             f"{page}-move",

@@ -32,7 +32,7 @@ def made_up(
             *(each for each in held if isinstance(each, Operand)),
         ],
         output=Operand("moved", "Y", "the same elements"),
-        types=IEEE,
+        types=(*IEEE, DType.INT64),
         attributes=[each for each in held if isinstance(each, Attribute)],
         shape=shape,
         good=good,
