@@ -1,5 +1,6 @@
 """Check one call of an operator against the general rules and the operator's own."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -66,6 +67,14 @@ def _complete(contract: Contract, call: Call, attributes: Collection[str]) -> Ca
     return Call(call.operator, inputs, given, call.outputs, call.constants, unknown, call.version)
 
 
+def _is_one_of(name: str, operand: Operand) -> bool:
+    """Tell whether an operand goes by this name, or one of a variadic one."""
+    if not operand.variadic:
+        return name == operand.name
+    number = name.removeprefix(operand.name)
+    return name.startswith(operand.name) and re.fullmatch("0|[1-9][0-9]*", number) is not None
+
+
 def _gaps(operand: Operand, call: Call) -> Iterator[str]:
     """The tensors of a variadic operand that are left out before others that are there."""
     rest = [name.removeprefix(operand.name) for name in call.inputs if name.startswith(operand.name)]
@@ -77,10 +86,13 @@ def _unknown(
     contract: Contract, call: Call, inputs: Mapping[str, TensorType], attributes: Collection[str]
 ) -> Iterator[str]:
     """Names in a call that the contract does not have, operands first."""
-    for given, operands in ((inputs, contract.inputs), (call.outputs, contract.outputs)):
-        if given:
-            # A variadic operand X stands for X0, X1, and so on, without a gap.
-            fixed = sum(not operand.variadic for operand in operands)
-            known = {*operand_names(operands, fixed + len(given))}
-            yield from (name for name in given if name not in known)
+    if inputs:
+        # A variadic operand X stands for X0, X1, and so on, without a gap.
+        fixed = sum(not operand.variadic for operand in contract.inputs)
+        known = {*operand_names(contract.inputs, fixed + len(inputs))}
+        yield from (name for name in inputs if name not in known)
+    # A node may leave outputs unnamed, so there may be gaps among them.
+    yield from (
+        name for name in call.outputs if not any(_is_one_of(name, operand) for operand in contract.outputs)
+    )
     yield from (name for name in call.attributes if name not in attributes)

@@ -11,6 +11,7 @@ from sonnx.derive.tracing import element_type, traced
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.rounding import FORMATS
+from sonnx.terms.tensors import Made
 from sonnx.terms.term import Sort, Term
 from sonnx.terms.tracing import Trace
 from sonnx.terms.walking import asks_indices, calculates, compares, parts, substituted, without_nans
@@ -25,22 +26,27 @@ _MEANT = Said(_ARITHMETIC, "The element is the one that the definition gives.")
 
 
 def clauses(
-    operator: Operator, inputs: Mapping[str, Array], attributes: Mapping[str, Any]
+    operator: Operator, inputs: Mapping[str, Array], attributes: Mapping[str, Any], result: str = ""
 ) -> tuple[Clause, ...]:
-    """The clauses that decide the first result of a call that obeys every rule, in their order."""
+    """The clauses that decide a result of a call that obeys every rule, in their order.
+
+    `result` is its name; without one it is the first.
+    """
     if operator.trying.clauses is not None:
         return operator.trying.clauses(inputs, attributes)
     moved = moves.moves_of(operator)
     if moved is not None:
-        return moves.clauses(operator, moved, inputs, attributes)
+        return moves.clauses(operator, moved, inputs, attributes, result)
     types = {name: TensorType(held_type(array), array.shape) for name, array in inputs.items()}
     settled = {each.name for each in operator.contract.inputs if each.constant}
     constants = {name: tuple(inputs[name].tolist()) for name in inputs if name in settled}
     trace, kind = traced(operator, types, attributes, constants), element_type(operator, types)
     with np.errstate(all="ignore"):
-        output = next(iter(evaluate(operator, inputs, attributes).values()))
+        results = evaluate(operator, inputs, attributes)
+    result = result or next(iter(results))
+    output = results[result]
     walk = Walk(kind, held_type(output), inputs)
-    said = tuple(_cases(walk, trace, output.shape))
+    said = tuple(_cases(walk, trace.made[list(results).index(result)], output.shape))
     if operator.trying.converts_to:
         (operand,) = inputs.values()
         return conversions.clauses(operand, held_type(output), said[-1].identifier)
@@ -93,9 +99,8 @@ def _calculated(inputs: Mapping[str, Array], output: Array) -> tuple[Clause, ...
     )
 
 
-def _cases(walk: Walk, trace: Trace, shape: tuple[int, ...]) -> Iterator[Clause]:
+def _cases(walk: Walk, made: Made, shape: tuple[int, ...]) -> Iterator[Clause]:
     """The cases of a definition, each where its condition holds; the last decides what is left."""
-    (made, *_) = trace.made
     term = made.term if walk.kind in FORMATS else without_nans(made.term)
     grid = np.ogrid[tuple(map(slice, shape))] if shape else ()
     walk.indices = {index.data: line for index, line in zip(made.indices, grid, strict=True)}

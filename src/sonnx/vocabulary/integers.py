@@ -32,4 +32,12 @@ class Sizes:
     """Sizes of axes, any number of them."""
 
 
-Integers = Axes | Sizes
+@dataclass(frozen=True)
+class Parts:
+    """Sizes of the parts of an axis: that of the operand `of` which the attribute `along` names."""
+
+    of: str
+    along: str
+
+
+Integers = Axes | Sizes | Parts

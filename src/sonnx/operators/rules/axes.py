@@ -10,7 +10,7 @@ from sonnx.operators.rules.made import Subject
 from sonnx.operators.rules.operands import Extents, extents
 from sonnx.operators.rules.wording import FEW, show, unlike, written
 from sonnx.vocabulary.call import ABSENT, Call
-from sonnx.vocabulary.integers import Axes, Sizes
+from sonnx.vocabulary.integers import Axes, Parts, Sizes
 from sonnx.vocabulary.operator import Attribute, Operand, operand_names
 from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
 
@@ -46,6 +46,9 @@ def rules(
     match holder.holds:
         case Sizes():
             yield _sizes(subject, holder, next(labels))
+        case Parts() as cut:
+            yield _sizes(subject, holder, next(labels))
+            yield _together(subject, holder, cut, next(labels))
         case Axes() as axes:
             operand = next(each for each in inputs if each.name == axes.of)
             yield from _axes(_Named(subject, holder, axes, operand), labels)
@@ -73,6 +76,34 @@ def _sizes(subject: Subject, holder: Holder, label: str) -> Rule:
         "A size counts elements.",
         predicate,
         with_value(subject.good, holder, (*right[:1], -1, *right[2:])),
+        ruling=subject.ruling,
+    )
+
+
+def _together(subject: Subject, holder: Holder, cut: Parts, label: str) -> Rule:
+    """The sizes of the parts of an axis are together its own."""
+    noun, *_ = _nouns(subject)
+
+    def predicate(call: Call) -> Broken | None:
+        listed, shape = integers(value(call, holder)), extents(call, cut.of) or ()
+        place: Any = call.attributes.get(cut.along)
+        # What is absent, unknown, no integer or no axis has a rule of its own.
+        is_there = is_integer(place) and -len(shape) <= place < len(shape)
+        size = shape[place] if is_there else None
+        if listed is None or size is None or sum(listed) == size:
+            return None
+        shown = Shown(holder.name, written(listed), f"{sum(listed)} together")
+        given = Shown(cut.of, str(call.inputs[cut.of]), f"{size} on {noun} {place}")
+        return Broken((shown, given), f"cut the {size} into parts, each of them once")
+
+    right = value(subject.good, holder)
+    return subject.rule(
+        f"parts of {holder.name}",
+        f"{holder.name}.{label}",
+        f"The sizes in `{holder.name}` must together be that of the {noun} `{cut.along}` of `{cut.of}`.",
+        "Every element goes into one part.",
+        predicate,
+        with_value(subject.good, holder, (right[0] + 1, *right[1:])),
         ruling=subject.ruling,
     )
 

@@ -10,11 +10,8 @@ from math import inf
 from typing import Any
 
 from sonnx.model.dtype import ALL, DType
-from sonnx.model.tensor_type import TensorType
 from sonnx.operators.rules import element_types, limits, shapes, storage, values
-from sonnx.operators.rules.declarations import ShapeOf, declared_as, declared_shape, declared_type
 from sonnx.operators.rules.examples import of_type, other_type, refused_type, with_inputs
-from sonnx.operators.rules.operands import static
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Attribute, Operand, identifier_of, operand_names
 from sonnx.vocabulary.rule import Predicate, Rule
@@ -320,74 +317,6 @@ def number(subject: Subject, attribute: Attribute, label: str) -> Rule:
         subject.but(**{name: inf if is_float else 0.5}),
         ruling="D-ALL-12" if is_float else "D-ALL-3",
     )
-
-
-def output_shape(subject: Subject, output: Operand, label: str, shape_of: ShapeOf, reference: str) -> Rule:
-    """A declared output has the shape that follows; `reference` is the operand whose type it has."""
-    right = shape_of(subject.good) or ()
-    held = _held(subject, output, reference)
-    return subject.rule(
-        f"shape of {output.name}",
-        f"{output.name}.{label}",
-        f"`{output.name}` must have the shape that the operands and attributes give.",
-        "A declared shape that differs would make later operators read other elements.",
-        declared_shape(output.name, shape_of, *subject.good.inputs),
-        _declaring(subject, output, held, (*right, 2)),
-        passing=_declaring(subject, output, held, right),
-    )
-
-
-def output_type(subject: Subject, output: Operand, label: str, shape_of: ShapeOf, reference: str) -> Rule:
-    """A declared output has the type of an operand, or the one it always has."""
-    held, shape = _held(subject, output, reference), shape_of(subject.good) or ()
-    shared = bool(output.variable)
-    return subject.rule(
-        f"type of {output.name}",
-        f"{output.name}.{label}",
-        f"`{output.name}` must have the element type of `{reference}`."
-        if shared
-        else f"`{output.name}` must be {element_types.in_words(output.types)}.",
-        "No operator converts unless its name says so."
-        if shared
-        else "Whatever the operands are, the results are of this type.",
-        declared_type(output.name, reference) if shared else declared_as(output.name, held),
-        _declaring(subject, output, other_type(output.types, held), shape),
-        passing=_declaring(subject, output, held, shape),
-    )
-
-
-def addressable(subject: Subject, output: Operand, label: str, shape_of: ShapeOf, failing: Call) -> Rule:
-    """The output is not too large; `failing` is a call whose output would be."""
-    return subject.rule(
-        f"size of {output.name}",
-        f"{output.name}.{label}",
-        "The output must have fewer than 2^31 elements (sizes 0 not counted) and at most 64 axes.",
-        "Indices of generated code are 32 bits wide, and no array here has more axes.",
-        limits.addressable(made_shapes(shape_of), *list(subject.good.inputs)[:1]),
-        failing,
-        restricts_onnx=True,
-    )
-
-
-def made_shapes(shape_of: ShapeOf) -> Callable[[Call], Sequence[tuple[int, ...]]]:
-    """The shape of the output, as far as it is known."""
-
-    def shapes(call: Call) -> Sequence[tuple[int, ...]]:
-        found = shape_of(call)
-        whole = None if found is None else static(found)
-        return () if whole is None else (whole,)
-
-    return shapes
-
-
-def _held(subject: Subject, output: Operand, reference: str) -> DType:
-    """The type of the output in the example."""
-    return (subject.good.inputs[reference].dtype if output.variable else None) or output.types[0]
-
-
-def _declaring(subject: Subject, output: Operand, dtype: DType, shape: tuple[int | None, ...]) -> Call:
-    dialect = next(iter(subject.good.inputs.values())).dialect
-    return replace(subject.good, outputs={output.name: TensorType(dtype, shape, dialect=dialect)})
 
 
 def _names(call: Call, operand: Operand) -> list[str]:
