@@ -1,6 +1,5 @@
 """Check one call of an operator against the general rules and the operator's own."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -8,7 +7,7 @@ from sonnx.model.location import Location
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import GENERAL_RULES
 from sonnx.vocabulary.call import ABSENT, Call
-from sonnx.vocabulary.operator import Contract, Operand, Operator, operand_names
+from sonnx.vocabulary.operator import Contract, Operand, Operator, goes_by, operand_names
 from sonnx.vocabulary.rule import Broken, Finding, Rule
 
 _NOTHING = TensorType(None, None, foreign="absent")
@@ -67,14 +66,6 @@ def _complete(contract: Contract, call: Call, attributes: Collection[str]) -> Ca
     return Call(call.operator, inputs, given, call.outputs, call.constants, unknown, call.version)
 
 
-def _is_one_of(name: str, operand: Operand) -> bool:
-    """Tell whether an operand goes by this name, or one of a variadic one."""
-    if not operand.variadic:
-        return name == operand.name
-    number = name.removeprefix(operand.name)
-    return name.startswith(operand.name) and re.fullmatch("0|[1-9][0-9]*", number) is not None
-
-
 def _gaps(operand: Operand, call: Call) -> Iterator[str]:
     """The tensors of a variadic operand that are left out before others that are there."""
     rest = [name.removeprefix(operand.name) for name in call.inputs if name.startswith(operand.name)]
@@ -93,6 +84,6 @@ def _unknown(
         yield from (name for name in inputs if name not in known)
     # A node may leave outputs unnamed, so there may be gaps among them.
     yield from (
-        name for name in call.outputs if not any(_is_one_of(name, operand) for operand in contract.outputs)
+        name for name in call.outputs if not any(goes_by(operand, name) for operand in contract.outputs)
     )
     yield from (name for name in call.attributes if name not in attributes)

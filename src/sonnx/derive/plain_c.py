@@ -40,7 +40,12 @@ def plain(operator: Operator, request: PlainRequest) -> PlainText:
     found = traced(operator, request.inputs, request.attributes, request.constants)
     element = element_type(operator, request.inputs)
     names = operand_names(operator.contract.outputs, len(found.made))
-    wanted = [(name, made) for name, made in zip(names, found.made, strict=True) if name in request.outputs]
+    # What has no name, and what has no element, is nothing to be made.
+    wanted = [
+        (name, made)
+        for name, made in zip(names, found.made, strict=True)
+        if name in request.outputs and 0 not in made.shape
+    ]
     several = len(wanted) > 1
     written = []
     for name, made in wanted:

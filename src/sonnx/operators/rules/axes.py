@@ -87,10 +87,10 @@ def _together(subject: Subject, holder: Holder, cut: Parts, label: str) -> Rule:
     def predicate(call: Call) -> Broken | None:
         listed, shape = integers(value(call, holder)), extents(call, cut.of) or ()
         place: Any = call.attributes.get(cut.along)
-        # What is absent, unknown, no integer or no axis has a rule of its own.
+        # What is absent, unknown, no size or no axis has a rule of its own.
         is_there = is_integer(place) and -len(shape) <= place < len(shape)
         size = shape[place] if is_there else None
-        if listed is None or size is None or sum(listed) == size:
+        if listed is None or size is None or sum(listed) == size or min(listed, default=0) < 0:
             return None
         shown = Shown(holder.name, written(listed), f"{sum(listed)} together")
         given = Shown(cut.of, str(call.inputs[cut.of]), f"{size} on {noun} {place}")

@@ -93,7 +93,7 @@ def moving(
     summary: str,
     inputs: Sequence[Operand],
     output: Operand,
-    shape: Callable[..., Extents | None],
+    shape: Callable[..., Extents | Sequence[Extents] | None],
     good: Call,
     ruling: str,
     types: tuple[DType, ...] = ALL,

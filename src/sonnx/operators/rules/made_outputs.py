@@ -15,7 +15,7 @@ from sonnx.operators.rules.made import Subject
 from sonnx.operators.rules.operands import Extents, static
 from sonnx.operators.rules.wording import count, show
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Operand
+from sonnx.vocabulary.operator import Operand, goes_by
 from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
 
 
@@ -83,7 +83,8 @@ def output_number(subject: Subject, output: Operand, label: str, shapes_of: Shap
 
     def predicate(call: Call) -> Broken | None:
         made = shapes_of(call)
-        surplus = [name for name in call.outputs if made is not None and name not in made]
+        # What has no name of an output's is refused in general.
+        surplus = [name for name in call.outputs if goes_by(output, name) and name not in (made or ())]
         if made is None or not surplus:
             return None
         told = f"of {count(len(made), 'output')} there is no such one"
