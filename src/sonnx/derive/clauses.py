@@ -8,6 +8,7 @@ import numpy as np
 from sonnx.derive import conversions, moves
 from sonnx.derive.evaluate import Walk, evaluate
 from sonnx.derive.tracing import element_type, traced
+from sonnx.model.dtype import INTEGERS
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.rounding import FORMATS
@@ -107,7 +108,8 @@ def _cases(walk: Walk, made: Made, shape: tuple[int, ...]) -> Iterator[Clause]:
     for condition, said in _said(term):
         with np.errstate(all="ignore"):
             mask = everywhere(shape) if condition is None else np.broadcast_to(walk(condition), shape)
-        yield Clause(said.ruling, said.text, mask)
+        text = said.integers if walk.kind in INTEGERS and said.integers else said.text
+        yield Clause(said.ruling, text, mask)
 
 
 def _said(term: Term) -> Iterator[tuple[Term | None, Said]]:

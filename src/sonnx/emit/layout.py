@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import prod
 
 import numpy as np
@@ -179,9 +180,19 @@ def node_comment(graph: Graph, place: Place, node: Node) -> str:
         ]
     for attribute in contract.attributes:
         value = node.attributes.get(attribute.name)
-        if isinstance(value, list | tuple | int):
-            text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            lines.append(f"  {attribute.name} = {text}")
-        elif isinstance(value, float):
-            lines.append(f"  {attribute.name} = {format_float(np.float32(value))}, about {value:.7g}")
+        listed = value if isinstance(value, list | tuple) else [value]
+        if all(isinstance(each, int | float) for each in listed):
+            lines.append(f"  {attribute.name} = {', '.join(map(_number, listed))}")
     return "\n   ".join(lines)
+
+
+def _number(value: float) -> str:
+    """A number of an attribute, which is a float of 32 bits; in decimals too, and whether those are all."""
+    if isinstance(value, int):
+        return str(value)
+    held = np.float32(value)
+    decimal = f"{value:.7g}"
+    if not np.isfinite(held):
+        return format_float(held)
+    exact = Fraction(decimal) == Fraction(float(held))
+    return f"{format_float(held)} ({'' if exact else 'about '}{decimal})"
