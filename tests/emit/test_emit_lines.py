@@ -1,4 +1,4 @@
-"""What is too long for a line of emitted C is broken and says the same; comments speak of the type at hand."""
+"""What is too long for a line of emitted C is broken and says the same; comments speak of the type."""
 
 from pathlib import Path
 
@@ -22,13 +22,15 @@ A, B = "a" * 40, "b" * 40
     [
         (
             f"    //@ assert kept: 0 <= k < 9 ==> same({A}[k], {B}[k]) && same({A}[k], c);",
-            f"    /*@ assert kept: 0 <= k < 9 ==>\n        same({A}[k], {B}[k])\n        && same({A}[k], c); */",
+            f"    /*@ assert kept: 0 <= k < 9 ==>\n        same({A}[k], {B}[k])\n"
+            f"        && same({A}[k], c); */",
         ),
         (
             f"        const float x = 0 <= k && k < 9 ? {A}[k + 1] : {B}[k + 1] + {A};",
             f"        const float x = 0 <= k && k < 9 ? {A}[k + 1]\n            : {B}[k + 1] + {A};",
         ),
         (f"    assigns {A}[0], {B}[0 .. 9], {A}[1];", f"    assigns {A}[0], {B}[0 .. 9],\n        {A}[1];"),
+        (f"    f({A} ==> k), g({B}, {A});", f"    f({A} ==> k),\n        g({B}, {A});"),
         # Inside brackets only where there is no place outside, and nowhere where there is none at all.
         (f"    f({A}, {B} && {A});", f"    f({A}, {B}\n        && {A});"),
         (f"    {A}{B}{A};", f"    {A}{B}{A};"),

@@ -103,6 +103,14 @@ def test_contracts_keep_their_rulings_and_each_call_has_its_own_label() -> None:
         assert [what for _, _, what in oddities(changed)] == ["a call of node 0 without its label"]
 
 
+def test_the_only_node_of_a_function_is_a_part_of_its_call() -> None:
+    alone = Function("Alone", "my", ("a",), ("b",), (relu("a", "b", "inside"),), opsets=OPSETS)
+    call = Node("Alone", ("x",), ("y",), {}, "call", "my")
+    net = Graph("one", values("x"), values("y"), (call,), functions=(alone,), opsets=OPSETS)
+    (found,) = places(net)
+    assert (found.title, found.label) == ("Node 0 `call`: Alone, part 1 of 1: `inside` Relu", "0_1")
+
+
 def test_what_normalizing_adds_has_no_number_of_the_model() -> None:
     kinds = {"c": "bool[2,6]", "x": "float[6]", "y": "float[2,6]"}
     net = Graph(
