@@ -10,7 +10,7 @@ from docs.formulas import formula as mathml
 
 from sonnx.derive import formula as walk
 from sonnx.derive.formula import formula, latex, made_formula
-from sonnx.operators import OPERATORS
+from sonnx.operators import OPERATORS, operator
 from sonnx.terms.tensors import Given, Made, fold, tensor
 from sonnx.terms.term import DefinitionError, Sort, Term, make
 from sonnx.terms.words import (
@@ -245,8 +245,15 @@ def test_a_wrong_formula_is_noticed(name: str, wrong: Any, monkeypatch: pytest.M
     assert tensors or any(latex(term, SYMBOLS) != text for text, term in every.items())
 
 
+def test_a_composition_is_told_by_its_parts() -> None:
+    assert formula(operator("HardSwish")) == (
+        r"\begin{array}{ll} \text{slope} & = \text{HardSigmoid}(X;\ \alpha = \text{0x1.555556p-3}, "
+        r"\beta = 0.5) \\ Y & = \text{Mul}(X, \text{slope}) \end{array}"
+    )
+
+
 def test_the_site_can_show_every_formula() -> None:
-    found = [text for operator in OPERATORS if (text := formula(operator)) is not None]
+    found = [text for each in OPERATORS if (text := formula(each)) is not None]
     assert len(found) > len(BY_HAND)
     for text in found:
         assert "<math" in mathml(text, display=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.derive.evaluate_boxes import Elements, Part, parts_of, shapes_of
+from sonnx.derive.evaluate_boxes import Elements, Patch, parts_of, shapes_of
 from sonnx.derive.evaluate_folds import fold
 from sonnx.derive.literals import literal
 from sonnx.derive.tracing import element_type, frozen, held_in, signs, traced
@@ -87,7 +87,7 @@ class _Prepared:
     element: Term | None
     whole: tuple[str, ...]
     made: tuple[Made, ...]
-    parts: tuple[tuple[Part, ...] | None, ...]
+    parts: tuple[tuple[Patch, ...] | None, ...]
     accumulate: str
 
 
@@ -147,7 +147,7 @@ def _element_by_element(walk: "Walk", whole: Sequence[str], term: Term) -> Array
     return by_blocks(block, *(arrays[name] for name in whole), dtype=made)
 
 
-def _tensor(walk: "Walk", made: Made, parts: tuple[Part, ...] | None) -> Array:
+def _tensor(walk: "Walk", made: Made, parts: tuple[Patch, ...] | None) -> Array:
     """A result by its parts where it is a move, else by its element at all indices at once.
 
     A result that one read gives as a whole is a read-only view.

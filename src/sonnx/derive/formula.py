@@ -1,5 +1,6 @@
 """A definition as a formula in LaTeX, with the symbols of the contract: one function a word, few brackets."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from sonnx.terms.tensors import Made, flat_place, index
 from sonnx.terms.term import DefinitionError, Sort, Term, lift
 from sonnx.terms.walking import parts
 from sonnx.terms.words import maximum, minimum, value
-from sonnx.vocabulary.operator import Contract, Operand, Operator, operand_names
+from sonnx.vocabulary.operator import BodyNode, Contract, Operand, Operator, operand_names
 
 # How tightly a text holds together: what stands inside something tighter needs brackets.
 # A sum by its sign is open at its end: whatever follows would seem to belong to it.
@@ -23,7 +24,7 @@ _CHOICE, _OPEN, _SUM, _PRODUCT, _ATOM = range(5)
 _MAXIMUM, _MINIMUM = (each(value("a"), value("b")).data for each in (maximum, minimum))
 _ORDERS = {"less": "<", "less_equal": r"\le"}
 _GREEK = frozenset(("alpha", "beta", "gamma", "delta", "epsilon", "lambda"))
-_MOSTdigits = 6
+_MOST_DIGITS = 6
 
 _NONE: Mapping[Term, str] = MappingProxyType({})
 
@@ -37,6 +38,8 @@ def formula(operator: Operator) -> str | None:
     is no definition of elements, and the contract shows no call.
     """
     contract = operator.contract
+    if operator.body is not None:
+        return _of_parts(operator, operator.body(contract.rules[0].passing))
     found = symbolic(operator)
     if found is None:
         shown = contract.shown or contract.good
@@ -49,6 +52,29 @@ def formula(operator: Operator) -> str | None:
             symbols[name] = _operand(operand, name)
     output = contract.outputs[0].symbol
     return f"{output}[i] = {latex(found.element.term, symbols)}"
+
+
+def _of_parts(operator: Operator, body: Sequence[BodyNode]) -> str:
+    """The operators that a composition consists of, in the order in which they are executed."""
+    contract = operator.contract
+    symbols = {operand.name: operand.symbol for operand in (*contract.inputs, *contract.outputs)}
+    lines = []
+    for part in body:
+        made, taken = (
+            ", ".join(symbols.get(name, _attribute(name)) for name in names)
+            for names in (part.outputs, part.inputs)
+        )
+        written = ", ".join(f"{_attribute(name)} = {_shown(each)}" for name, each in part.attributes.items())
+        told = rf"{taken};\ {written}" if written else taken
+        lines.append(rf"{made} & = \text{{{part.operator.name}}}({told})")
+    rows = r" \\ ".join(lines)
+    return rf"\begin{{array}}{{ll}} {rows} \end{{array}}"
+
+
+def _shown(number: Any) -> str:
+    """A number as it is written; a float that is no short decimal, bit for bit."""
+    short = f"{number:.{_MOST_DIGITS}g}" if isinstance(number, float) else str(number)
+    return short if float(short) == number else rf"\text{{{re.sub('0+p', 'p', number.hex())}}}"
 
 
 def _of_call(operator: Operator, found: General) -> str:
@@ -180,12 +206,12 @@ class _Formula:
                 value
             ]
         own = _SUM if value < 0 else _ATOM
-        scaled = value * 10**_MOSTdigits
+        scaled = value * 10**_MOST_DIGITS
         if value.denominator == 1 or scaled.denominator > 1:
             sign = "-" if value < 0 else ""
             over = rf"\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
             return (str(value) if value.denominator == 1 else sign + over), own
-        return f"{float(value):.{_MOSTdigits}f}".rstrip("0"), own
+        return f"{float(value):.{_MOST_DIGITS}f}".rstrip("0"), own
 
     def word_lowest(self, _term: Term) -> Text:
         """The least element of the type."""

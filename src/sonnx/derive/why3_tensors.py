@@ -81,9 +81,8 @@ def theory(operator: Operator, cases: Iterable[Case]) -> str:
 
 
 def _module(operator: Operator, case: Case) -> Iterator[str]:
-    constant = {operand.name for operand in operator.contract.inputs if operand.constant}
     types = {name: tensor.type for name, tensor in case.inputs.items()}
-    constants = {name: tuple(case.inputs[name].array().tolist()) for name in constant}
+    constants = {name: tuple(case.inputs[name].array().tolist()) for name in operator.contract.settled}
     found = traced(operator, types, case.attributes, constants)
     names = operand_names(operator.contract.outputs, len(found.made))
     written = Traced(found, dict(zip(names, found.made, strict=True)))

@@ -7,12 +7,12 @@ from math import prod
 from sonnx.derive.plain_c import plain
 from sonnx.derive.plain_terms import NoPlainError
 from sonnx.emit.errors import EmitError
-from sonnx.emit.layout import Function, Layout, node_comment, ports, share, weights_of
+from sonnx.emit.layout import CFunction, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, shown, word
 from sonnx.emit.places import Place
 from sonnx.emit.types import c_type
 from sonnx.model.graph import Graph, Node
-from sonnx.plan.program import Definition, definitions
+from sonnx.plan.program import Defined, definitions
 from sonnx.plan.slots import Lifetime
 from sonnx.vocabulary.plain import PlainRequest, PlainText
 
@@ -23,7 +23,7 @@ class Draft:
 
     place: Place
     node: Node
-    step: Definition
+    step: Defined
 
     @property
     def function(self) -> str:
@@ -33,8 +33,8 @@ class Draft:
     @property
     def inputs(self) -> dict[str, str]:
         """The tensors that it reads by operand, without those that only decide a shape."""
-        decide = {operand.name for operand in self.step.operator.contract.inputs if operand.constant}
-        return {operand: name for operand, name in self.step.inputs.items() if operand not in decide}
+        settled = self.step.operator.contract.settled
+        return {operand: name for operand, name in self.step.inputs.items() if operand not in settled}
 
     def empty(self, graph: Graph) -> bool:
         """Whether it makes no element."""
@@ -138,9 +138,9 @@ def text_of(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) -
         raise EmitError(f"{shown(draft.node.operator)}: {error}") from error
 
 
-def function(graph: Graph, draft: Draft, text: PlainText) -> Function:
+def function(graph: Graph, draft: Draft, text: PlainText) -> CFunction:
     """The function of a node, under what it takes and makes in the model."""
     comment = f"/* {node_comment(graph, draft.place, draft.node)} */"
-    return Function(
+    return CFunction(
         draft.function, ((draft.place, draft.node),), draft.step.writes, f"{comment}\n{text.text}"
     )

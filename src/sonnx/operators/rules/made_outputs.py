@@ -11,7 +11,7 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.operators.rules import element_types, limits
 from sonnx.operators.rules.declarations import ShapesOf, declared_as, declared_shape, declared_type
 from sonnx.operators.rules.examples import other_type
-from sonnx.operators.rules.made import Subject
+from sonnx.operators.rules.made import Owner
 from sonnx.operators.rules.operands import Extents, static
 from sonnx.operators.rules.wording import count, show
 from sonnx.vocabulary.call import Call
@@ -19,35 +19,35 @@ from sonnx.vocabulary.operator import Operand, goes_by
 from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
 
 
-def output_shape(subject: Subject, output: Operand, label: str, shapes_of: ShapesOf, reference: str) -> Rule:
+def output_shape(owner: Owner, output: Operand, label: str, shapes_of: ShapesOf, reference: str) -> Rule:
     """A declared output has the shape that follows; `reference` is the operand whose type it has."""
-    shapes = shapes_of(subject.good) or {}
-    held = _held(subject, output, reference)
+    shapes = shapes_of(owner.good) or {}
+    held = _held(owner, output, reference)
     first, right = next(iter(shapes.items()), (output.name, ()))
 
     def predicate(name: str) -> Predicate:
-        return declared_shape(name, lambda call: (shapes_of(call) or {}).get(name), *subject.good.inputs)
+        return declared_shape(name, lambda call: (shapes_of(call) or {}).get(name), *owner.good.inputs)
 
-    return subject.rule(
+    return owner.rule(
         f"shape of {output.name}",
         f"{output.name}.{label}",
         f"{_whose(output)} must have the shape that the operands and attributes give.",
         "A declared shape that differs would make later operators read other elements.",
         _of_each(output, predicate),
-        _declaring(subject, {**shapes, first: (*right, 2)}, held),
-        passing=_declaring(subject, {**shapes, first: right}, held),
+        _declaring(owner, {**shapes, first: (*right, 2)}, held),
+        passing=_declaring(owner, {**shapes, first: right}, held),
     )
 
 
-def output_type(subject: Subject, output: Operand, label: str, shapes_of: ShapesOf, reference: str) -> Rule:
+def output_type(owner: Owner, output: Operand, label: str, shapes_of: ShapesOf, reference: str) -> Rule:
     """A declared output has the type of an operand, or the one it always has."""
-    held, shapes = _held(subject, output, reference), shapes_of(subject.good) or {output.name: ()}
+    held, shapes = _held(owner, output, reference), shapes_of(owner.good) or {output.name: ()}
     shared = bool(output.variable)
 
     def predicate(name: str) -> Predicate:
         return declared_type(name, reference) if shared else declared_as(name, held)
 
-    return subject.rule(
+    return owner.rule(
         f"type of {output.name}",
         f"{output.name}.{label}",
         f"{_whose(output)} must have the element type of `{reference}`."
@@ -57,29 +57,29 @@ def output_type(subject: Subject, output: Operand, label: str, shapes_of: Shapes
         if shared
         else "Whatever the operands are, the results are of this type.",
         _of_each(output, predicate),
-        _declaring(subject, shapes, other_type(output.types, held)),
-        passing=_declaring(subject, shapes, held),
+        _declaring(owner, shapes, other_type(output.types, held)),
+        passing=_declaring(owner, shapes, held),
     )
 
 
-def addressable(subject: Subject, output: Operand, label: str, shapes_of: ShapesOf, failing: Call) -> Rule:
+def addressable(owner: Owner, output: Operand, label: str, shapes_of: ShapesOf, failing: Call) -> Rule:
     """No output is too large; `failing` is a call of which one would be."""
-    return subject.rule(
+    return owner.rule(
         f"size of {output.name}",
         f"{output.name}.{label}",
         f"{'Each' if output.variadic else 'The'} output must have fewer than 2^31 elements "
         "(sizes 0 not counted) and at most 64 axes.",
         "Indices of generated code are 32 bits wide, and no array here has more axes.",
-        limits.addressable(made_shapes(shapes_of), *list(subject.good.inputs)[:1]),
+        limits.addressable(made_shapes(shapes_of), *list(owner.good.inputs)[:1]),
         failing,
         restricts_onnx=True,
     )
 
 
-def output_number(subject: Subject, output: Operand, label: str, shapes_of: ShapesOf, reference: str) -> Rule:
+def output_number(owner: Owner, output: Operand, label: str, shapes_of: ShapesOf, reference: str) -> Rule:
     """No more outputs are named than are made."""
-    shapes = shapes_of(subject.good) or {}
-    held = _held(subject, output, reference)
+    shapes = shapes_of(owner.good) or {}
+    held = _held(owner, output, reference)
 
     def predicate(call: Call) -> Broken | None:
         made = shapes_of(call)
@@ -88,17 +88,17 @@ def output_number(subject: Subject, output: Operand, label: str, shapes_of: Shap
         if made is None or not surplus:
             return None
         told = f"of {count(len(made), 'output')} there is no such one"
-        values = (Shown(surplus[0], str(call.outputs[surplus[0]]), told), *show(call, *subject.good.inputs))
+        values = (Shown(surplus[0], str(call.outputs[surplus[0]]), told), *show(call, *owner.good.inputs))
         return Broken(values, f"name {count(len(made), 'output')} at most")
 
-    return subject.rule(
+    return owner.rule(
         f"number of {output.name}",
         f"{output.name}.{label}",
         f"No more of `{output.name}` may be named than the operands and attributes give.",
         "What is named and never made would hold no elements.",
         predicate,
-        _declaring(subject, {**shapes, f"{output.name}{len(shapes)}": ()}, held),
-        passing=_declaring(subject, shapes, held),
+        _declaring(owner, {**shapes, f"{output.name}{len(shapes)}": ()}, held),
+        passing=_declaring(owner, shapes, held),
     )
 
 
@@ -128,14 +128,14 @@ def _whose(output: Operand) -> str:
     return f"Each `{output.name}`" if output.variadic else f"`{output.name}`"
 
 
-def _held(subject: Subject, output: Operand, reference: str) -> DType:
+def _held(owner: Owner, output: Operand, reference: str) -> DType:
     """The type of the output in the example."""
-    return (subject.good.inputs[reference].dtype if output.variable else None) or output.types[0]
+    return (owner.good.inputs[reference].dtype if output.variable else None) or output.types[0]
 
 
-def _declaring(subject: Subject, shapes: Mapping[str, Extents], dtype: DType) -> Call:
-    dialect = next(iter(subject.good.inputs.values())).dialect
+def _declaring(owner: Owner, shapes: Mapping[str, Extents], dtype: DType) -> Call:
+    dialect = next(iter(owner.good.inputs.values())).dialect
     return replace(
-        subject.good,
+        owner.good,
         outputs={name: TensorType(dtype, shape, dialect=dialect) for name, shape in shapes.items()},
     )

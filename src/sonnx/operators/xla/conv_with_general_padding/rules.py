@@ -70,7 +70,7 @@ def contract(
     good: Told,
     shown: Told,
     padded: tuple[Attribute, ...],
-    more: Callable[[made.Subject], tuple[Rule, ...]],
+    more: Callable[[made.Owner], tuple[Rule, ...]],
 ) -> Contract:
     """The contract of a convolution with such attributes for its padding, and `more` rules on them.
 
@@ -78,7 +78,7 @@ def contract(
     """
     told = {"window_strides": (1, 1), **good, "accumulate": "separate"}
     example = call(f"xla.{name}", {"lhs": "f32[1,2,5,5]", "rhs": "f32[3,2,3,3]"}, told)
-    this = made.Subject(name, example, "D-XLA-5", "xla")
+    this = made.Owner(name, example, "D-XLA-5", "xla")
     return Contract(
         name=name,
         domain="xla",
@@ -94,7 +94,7 @@ def contract(
     )
 
 
-def _operand_rules(this: made.Subject) -> tuple[Rule, ...]:
+def _operand_rules(this: made.Owner) -> tuple[Rule, ...]:
     return (
         replace(
             made.allowed_types(this, _LHS, "D1", (_LHS, _RHS)),
@@ -141,13 +141,13 @@ def _operand_rules(this: made.Subject) -> tuple[Rule, ...]:
     )
 
 
-def _stride_rule(this: made.Subject) -> Rule:
+def _stride_rule(this: made.Owner) -> Rule:
     reason = "A window that does not move forward would stay for ever."
     place = "window_strides.D1"
     return made_lists.one_per_axis(this, place, POSITIVE, spatial, reason, (1, 0), (2, 3))
 
 
-def _whole_rules(this: made.Subject, of: Convolution) -> tuple[Rule, ...]:
+def _whole_rules(this: made.Owner, of: Convolution) -> tuple[Rule, ...]:
     mode = made_lists.mode(this, "accumulate.D1", MODES, 'write "separate" or "fused"')
     made_shape = only(_OUTPUT.name, of.output_shape)
     shape = made_outputs.output_shape(this, _OUTPUT, "D1", made_shape, "lhs")
