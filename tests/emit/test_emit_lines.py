@@ -1,5 +1,6 @@
 """What is too long for a line of emitted C is broken and says the same; comments speak of the type."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,18 @@ def test_lines_of_models_are_short_but_for_heads_of_functions() -> None:
     for seed in range(8):
         text = files_of(random_model(seed, 6))["model.c"].decode()
         assert [line for line in text.splitlines() if len(line) > 110 and line.startswith(" ")] == []
+
+
+def test_nothing_but_blanks_and_the_kind_of_an_annotation_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for graph in (random_model(2, 6), random_model(4, 6)):
+        broken = files_of(graph)["model.c"].decode()
+        with monkeypatch.context() as patch:
+            patch.setattr("sonnx.emit.model.narrowed", str)
+            whole = files_of(graph)["model.c"].decode()
+        assert broken != whole
+        of_one_kind = (re.sub(r"//@ (.*)", r"/*@ \1 */", text) for text in (broken, whole))
+        one, other = ("".join(text.split()) for text in of_one_kind)
+        assert one == other
 
 
 @needs_gcc
