@@ -16,6 +16,7 @@ from sonnx.conformance.judge import judge
 from sonnx.conformance.subjects import Subject
 from sonnx.derive import calls, forms, why3_tensors
 from sonnx.derive.clauses import clauses
+from sonnx.derive.evaluate import evaluate
 from sonnx.derive.formula import formula
 from sonnx.derive.general import general
 from sonnx.derive.trials import drawn, trials
@@ -31,6 +32,7 @@ from sonnx.operators.rules.contracts import moving
 from sonnx.operators.shared.cases import read_cases
 from sonnx.plan.program import program
 from sonnx.terms.tensors import Given, Made, tensor
+from sonnx.terms.term import DefinitionError
 from sonnx.terms.tracing import tensorwise
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.integers import Axes, Parts
@@ -310,6 +312,17 @@ def test_formulas_and_modules_have_a_line_for_each_output() -> None:
     assert formula(PARTED) == (
         r"\begin{array}{l} Y_0[i_{0}, i_{1}] = X[i_{0}, 0] \\ Y_1[i_{0}, i_{1}] = X[i_{0}, i_{1} + 1] \\ "
         r"\text{for } \text{shape of } X = [N_{0}, N_{1}], \; \text{axis} = 1, \; L = [1, L_{1}] \end{array}"
+    )
+
+
+def test_a_definition_gives_as_many_tensors_as_the_contract_has_outputs() -> None:
+    (output,) = PARTED.contract.outputs
+    one = replace(PARTED.contract, outputs=(replace(output, variadic=False),))
+    with pytest.raises(DefinitionError) as error:
+        evaluate(Operator(one, PARTED.definition), {"data": X, "lengths": np.array([1, 3])}, {"axis": 1})
+    assert str(error.value) == (
+        "the definition of SonnxParted gives 2 tensors, its contract lists 1; "
+        "a variadic output stands for any number of them"
     )
 
 
