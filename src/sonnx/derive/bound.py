@@ -27,6 +27,7 @@ import numpy as np
 
 from sonnx.derive.literals import literal
 from sonnx.derive.tracing import described, element_type, held_in, traced
+from sonnx.derive.walking import methods
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.convert import PART, convert
@@ -127,7 +128,7 @@ class _Walk:
     def __call__(self, term: Term) -> Any:
         """A Near for numbers and truths, an array of integers for indices."""
         if term not in self.known:
-            self.known[term] = getattr(self, f"_{term.word}")(term)
+            self.known[term] = _WORDS[term.word](self, term)
         return self.known[term]
 
     def _all(self, term: Term) -> list[Any]:
@@ -424,6 +425,9 @@ class _Walk:
     def _remainder(self, term: Term) -> Any:
         a, b = self._all(term)
         return a % b
+
+
+_WORDS = methods(_Walk)
 
 
 # --- bounds: doubles that are never less than what they stand for -------------------------------------------

@@ -14,6 +14,7 @@ from sonnx.derive.evaluate_boxes import Elements, Patch, parts_of, shapes_of
 from sonnx.derive.evaluate_folds import fold
 from sonnx.derive.literals import literal
 from sonnx.derive.tracing import element_type, frozen, held_in, signs, traced
+from sonnx.derive.walking import methods
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, finish, held_type, numpy_dtype
@@ -422,12 +423,7 @@ class Walk:
         return self._with(indices={**self.indices, **indices}, carried={**self.carried, **carried})
 
 
-# The method of each word, found once: to look for it by its name takes as long as a small array does.
-_WORDS = {
-    name.removeprefix("_"): method
-    for name, method in vars(Walk).items()
-    if callable(method) and name.startswith("_") and not name.startswith("__")
-}
+_WORDS = methods(Walk)
 
 
 @lru_cache(1024)

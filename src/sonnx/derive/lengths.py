@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import prod
 
 from sonnx.derive.tracing import traced
+from sonnx.derive.walking import methods
 from sonnx.numeric.lengths import OF_INTEGERS, OF_ONES, Lengths, moved, summed
 from sonnx.terms.term import DefinitionError, Term
 from sonnx.terms.walking import calculates, without_names, without_nans
@@ -30,7 +31,7 @@ class _Walk:
     given: Mapping[str, Lengths]
 
     def __call__(self, term: Term) -> Lengths:
-        found: Lengths = getattr(self, f"_{term.word}")(term)
+        found: Lengths = _WORDS[term.word](self, term)
         return found
 
     def _literal(self, term: Term) -> Lengths:
@@ -89,3 +90,6 @@ class _Walk:
         if not calculates(step):  # every element is one of those that there are
             return moved((first, self(step)))
         raise DefinitionError("nothing bounds how long the exact numbers of this fold become")
+
+
+_WORDS = methods(_Walk)
