@@ -75,16 +75,15 @@ def lay_out(graph: Graph, places: Sequence[Place], accumulate: str, fold: Fold) 
         helpers([*written.values()]),
         words([*written.values()]),
         loaded,
-        _folded(graph, places, planned),
+        tuple((places[number], graph.nodes[number]) for number in _folded(graph, planned)),
         dict(_files(begin, list(calls.values()))),
     )
 
 
-def _folded(graph: Graph, places: Sequence[Place], planned: Program) -> tuple[tuple[Place, Node], ...]:
+def _folded(graph: Graph, planned: Program) -> tuple[int, ...]:
     """The nodes that no step executes any more."""
     executed = {number for numbers in planned.nodes for number in numbers}
-    pairs = enumerate(zip(places, graph.nodes, strict=True))
-    return tuple(pair for number, pair in pairs if number not in executed)
+    return tuple(number for number in range(len(graph.nodes)) if number not in executed)
 
 
 def _type(buffer: Buffer) -> TensorType:
