@@ -66,11 +66,11 @@ def test_with_numbers_put_back_it_is_the_tree_of_the_call(name: str) -> None:
     operator, shown, found = of(name)
     values = {key: int(value) for value, key in named(found).items()}
     meant = traced(operator, shown.inputs, shown.attributes, shown.constants).made[0]
-    assert put_back(found.made.term, values) is meant.term
+    assert put_back(found.made[0].term, values) is meant.term
     # Other numbers, unlike and in the order of those, are as good.
     for times, more in ((2, 1), (3, 5), (11, 0)):
         others = {key: value * times + more for key, value in values.items()}
-        assert put_back(found.made.term, others) is at(operator, found, others).made[0].term
+        assert put_back(found.made[0].term, others) is at(operator, found, others).made[0].term
 
 
 def named(found: General) -> dict[Size, str]:
@@ -166,7 +166,7 @@ def test_at_edges_the_formula_has_the_values_of_the_definition(name: str) -> Non
             sizes[key] = held
         meant = at(operator, found, sizes)
         arrays = {each: random.integers(-9, 9, given.shape) for each, given in meant.operands.items()}
-        put, (made, *_) = put_back(found.made.term, sizes), meant.made
+        put, (made, *_) = put_back(found.made[0].term, sizes), meant.made
         assert np.prod(made.shape) > 0
         for indices in np.ndindex(*made.shape):
             here = {each.data: number for each, number in zip(made.indices, indices, strict=True)}
@@ -215,7 +215,7 @@ def test_sizes_are_numbers_too_and_recurrences_keep_their_letter() -> None:
     found = general(operator, good)
     assert found is not None
     values = {key: int(size) for size, key in named(found).items()}
-    assert put_back(found.made.term, values) is known(operator, good).made.term
+    assert put_back(found.made[0].term, values) is known(operator, good).made[0].term
 
 
 def test_a_letter_of_an_index_is_not_taken_for_an_attribute() -> None:

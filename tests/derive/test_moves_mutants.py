@@ -1,5 +1,8 @@
 """Trials and clauses of moves, by hand; wrong ones are noticed."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.derive.test_trials_mutants import raw, tried
@@ -8,15 +11,22 @@ from tests.derive.wrong_walks import Mutant, see_noticed
 from sonnx.derive import moves as walk
 from sonnx.derive.clauses import clauses
 from sonnx.derive.evaluate import evaluate
-from sonnx.derive.moves import places
 from sonnx.model.dtype import DType
 from sonnx.operators import operator
 from sonnx.vocabulary.moves import Asked
+from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.special_values import special_vector
 
 pytestmark = pytest.mark.measured
 
+Array = Any
 JOINED, AGAIN = operator("xla.Concatenate"), operator("xla.Broadcast")
+
+
+def places(of: Operator, inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> Array:
+    """Where the elements of the one result come from."""
+    (found,) = walk.origins(of, inputs, attributes).values()
+    return found
 
 
 def test_elements_come_from_the_first_operand_or_another_or_are_there_again() -> None:
@@ -93,18 +103,18 @@ CLAUSES = test_elements_come_from_the_first_operand_or_another_or_are_there_agai
 TRIALS = test_moves_are_tried_with_every_value_many_lengths_and_any_constant
 LARGE = test_a_result_of_thousands_has_so_many_elements_or_hardly_more
 MUTANTS = {
-    "an operand counted from 0": Mutant(walk.places, "start += array.size", "pass", CLAUSES),
+    "an operand counted from 0": Mutant(walk.origins, "start += array.size", "pass", CLAUSES),
     "sizes among the elements": Mutant(
-        walk.places, "if name not in operator.contract.settled:", "if True:", CLAUSES
+        walk.origins, "if name not in operator.contract.settled:", "if True:", CLAUSES
     ),
     "one element more from the first operand": Mutant(
-        walk.clauses, "origins < next", "origins <= next", CLAUSES
+        walk.clauses, "places < next", "places <= next", CLAUSES
     ),
     "the first ones are there again": Mutant(
         walk.clauses, "return_index=True)[1]] = False", "return_index=True)[1]] = True", CLAUSES
     ),
     "nothing is the rest": Mutant(
-        walk.clauses, "moves.rest, everywhere(origins.shape)", "moves.rest, origins < 0", CLAUSES
+        walk.clauses, "moves.rest, everywhere(places.shape)", "moves.rest, places < 0", CLAUSES
     ),
     "bits that are lost for nobody": Mutant(
         walk.clauses, "found = list(kept_bits", "found = 0 * list(kept_bits", CLAUSES

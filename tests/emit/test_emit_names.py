@@ -107,7 +107,9 @@ def test_files_hold_plain_ascii_and_no_trigraph(title: str) -> None:
             assert b"error;" not in content
 
 
-def test_comments_open_and_close_as_often_as_without_hostile_names() -> None:
+def test_comments_open_and_close_as_often_as_without_hostile_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Names of other lengths break other lines; what that does to a text is tried by itself.
+    monkeypatch.setattr("sonnx.emit.model.narrowed", str)
     tame = files_of(model(tuple(f"n{number}" for number in range(len(NAMES))), "tame"))
     wild = files_of(model(NAMES, "*/ /*"))
     for name in ("model.c", "model.h", "weights.c", "weights.h", "test_model.c"):

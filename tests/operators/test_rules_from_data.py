@@ -18,7 +18,7 @@ from sonnx.operators.onnx.relu.contract import CONTRACT as RELU
 from sonnx.operators.rules.amending import amendments
 from sonnx.operators.rules.contracts import elementwise, moving
 from sonnx.operators.rules.element_types import in_words
-from sonnx.operators.rules.made import made_shapes
+from sonnx.operators.rules.made_outputs import made_shapes
 from sonnx.operators.rules.operands import Extents, sizes
 from sonnx.operators.rules.values import as_float, held_by_float
 from sonnx.vocabulary.call import ABSENT, Call, call
@@ -306,9 +306,9 @@ def test_a_move_has_constant_operands_and_keeps_bits() -> None:
         "turn.turns.D1"
     ]
     assert TURN.output_types(replace(good, constants={}))["turned"].shape is None
-    assert list(made_shapes(lambda call: (3, 2))(good)) == [(3, 2)]
+    assert list(made_shapes(lambda call: {"Y": (3, 2)})(good)) == [(3, 2)]
     assert list(made_shapes(lambda call: None)(good)) == []
-    assert list(made_shapes(lambda call: (None,))(good)) == []
+    assert list(made_shapes(lambda call: {"Y": (None,)})(good)) == []
 
 
 def _axes(order: Order, value: Any, *, least: int = 0, from_the_end: bool = False) -> Contract:

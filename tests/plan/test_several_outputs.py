@@ -1,22 +1,28 @@
 """All outputs of a node are planned, computed and emitted; a stand-in has two, which no operator has yet."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.emit.support import files_of, make, written
+from tests.emit.support import assert_passes, files_of, fold, make, needs_gcc, written
 from tests.native.support import constant, node, value
 
 import sonnx
+from sonnx.emit.project import project, write_folder
 from sonnx.evaluate.execution import Settings, execute
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph, Node
+from sonnx.model.tensor_type import TensorType
 from sonnx.native.engine import Executable
+from sonnx.numeric.arrays import Array
 from sonnx.operators import catalogue
 from sonnx.operators.onnx.clip import OPERATOR as CLIP
 from sonnx.plan.program import Defined, program
-from sonnx.vocabulary.kernel import Epilogue, KernelCall, KernelRequest, NodeKernels, Variant
+from sonnx.terms.tensors import Given, Made, tensor
+from sonnx.terms.tracing import tensorwise
+from sonnx.vocabulary.kernel import Epilogue, KernelCall, KernelRequest, KernelStyle, NodeKernels, Variant
 from sonnx.vocabulary.operator import Contract, Operand, Operator
 
 INT32 = (DType.INT32,)
@@ -166,3 +172,66 @@ def test_every_output_is_emitted_in_one_function_of_the_node(
     assert text.count("static void node_0_n(void)\n{") == 1
     done = make(written(tmp_path / "project", model, kernels="fast"))
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def parted(x: Given) -> tuple[Made, Made]:
+    """The first two elements, and the rest."""
+    (size,) = x.shape
+    return tensor([2], lambda i: x[i]), tensor([size - 2], lambda i: x[i + 2])
+
+
+PARTED = Operator(
+    replace(
+        DEFINED.contract,
+        name="SonnxParted",
+        outputs=(
+            Operand("head", "y", "the first two", INT32),
+            Operand("tail", "z", "the rest", INT32, optional=True),
+        ),
+        output_types=lambda call: {
+            name: TensorType(DType.INT32, shape) for name, shape in {"head": (2,), "tail": (3,)}.items()
+        },
+    ),
+    tensorwise(parted),
+)
+
+
+def parted_by_a_loop(given: Mapping[str, Array]) -> Mapping[str, Array]:
+    """Both parts, one element after the other."""
+    head, tail = np.zeros(2, np.int32), np.zeros(3, np.int32)
+    for i in range(2):
+        head[i] = given["x"][i]
+    for i in range(3):
+        tail[i] = given["x"][2 + i]
+    return {"y": head, "z": tail}
+
+
+@needs_gcc
+@pytest.mark.parametrize("outputs", [("y", "z"), ("y", ""), ("y",), ("", "z")])
+def test_outputs_of_one_definition_are_copied_where_they_have_a_name(
+    outputs: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(catalogue._BY_KEY, PARTED.key, PARTED)
+    kinds = {name: value(name, "int32", (size,)) for name, size in {"y": 2, "z": 3}.items()}
+    model = replace(
+        graph(*outputs),
+        outputs=tuple(kinds[name] for name in outputs if name),
+        nodes=(Node("SonnxParted", ("x",), outputs, {}, "n"),),
+    )
+    wanted = [name for name in outputs if name]
+
+    def by_a_loop(given: Mapping[str, Array]) -> Mapping[str, Array]:
+        made = parted_by_a_loop(given)
+        return {name: made[name] for name in wanted}
+
+    planned = program(model, "separate")
+    assert not planned.defines
+    assert [step.writes for step in planned.steps] == [(name,) for name in wanted]
+    for found in (execute(model, {"x": X}, Settings()), Executable(planned).run({"x": X})):
+        assert list(found) == wanted
+        for name, array in by_a_loop({"x": X}).items():
+            assert found[name].tobytes() == array.tobytes()
+    styles: tuple[KernelStyle, ...] = ("plain", "fast")
+    for style in styles:
+        write_folder(tmp_path / style, project(model, by_a_loop, version="test", kernels=style, fold=fold))
+        assert_passes(make(tmp_path / style))

@@ -8,7 +8,7 @@ from sonnx.model.location import Location
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import GENERAL_RULES
 from sonnx.vocabulary.call import ABSENT, Alike, Call, alike
-from sonnx.vocabulary.operator import Contract, Operand, Operator, operand_names
+from sonnx.vocabulary.operator import Contract, Operand, Operator, goes_by, operand_names
 from sonnx.vocabulary.rule import Broken, Finding, Rule
 
 _NOTHING = TensorType(None, None, foreign="absent")
@@ -89,10 +89,13 @@ def _unknown(
     contract: Contract, call: Call, inputs: Mapping[str, TensorType], attributes: Collection[str]
 ) -> Iterator[str]:
     """Names in a call that the contract does not have, operands first."""
-    for given, operands in ((inputs, contract.inputs), (call.outputs, contract.outputs)):
-        if given:
-            # A variadic operand X stands for X0, X1, and so on, without a gap.
-            fixed = sum(not operand.variadic for operand in operands)
-            known = {*operand_names(operands, fixed + len(given))}
-            yield from (name for name in given if name not in known)
+    if inputs:
+        # A variadic operand X stands for X0, X1, and so on, without a gap.
+        fixed = sum(not operand.variadic for operand in contract.inputs)
+        known = {*operand_names(contract.inputs, fixed + len(inputs))}
+        yield from (name for name in inputs if name not in known)
+    # A node may leave outputs unnamed, so there may be gaps among them.
+    yield from (
+        name for name in call.outputs if not any(goes_by(operand, name) for operand in contract.outputs)
+    )
     yield from (name for name in call.attributes if name not in attributes)

@@ -77,9 +77,10 @@ def inferred_types(graph: Graph) -> Mapping[str, TensorType]:
             call = amended(operator, node_call(operator, node, types, graph.data))
             if operator.contract.needed <= call.inputs.keys():
                 found = operator.contract.output_types(call)
-                for operand, name in zip(operator.contract.outputs, node.outputs, strict=False):
-                    if name and name not in graph.types:
-                        types[name] = found[operand.name]
+                labels = operand_names(operator.contract.outputs, len(node.outputs))
+                for label, name in zip(labels, node.outputs, strict=False):
+                    if name and name not in graph.types and label in found:
+                        types[name] = found[label]
     return types
 
 

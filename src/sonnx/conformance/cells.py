@@ -19,6 +19,7 @@ from sonnx.conformance.search import MOST_CRASHES, searched
 from sonnx.conformance.subjects import Subject, subject_named
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
+from sonnx.vocabulary.operator import operand_names
 from sonnx.vocabulary.trial import Trial
 
 # Every try to make a crash smaller costs a process; one to make a hang smaller waits so many seconds as well,
@@ -253,7 +254,11 @@ def _departure(tally: _Tally, wanted: Key, found: Outcome, cause: Key | None) ->
 
 
 def _smaller(ask: Callable[[Trial], Outcome], start: Outcome, wanted: Key, tries: int) -> Outcome:
-    place = next(each.place for each in start.differences if key(each) == wanted)
+    # Where elements come from is known of the first output; of others the search begins anywhere.
+    first, *_ = operand_names(start.subject.operator.contract.outputs, 1)
+    place = next(
+        (each.place for each in start.differences if key(each) == wanted and each.output == first), None
+    )
     small = reduced(start.subject, start.trial, _shows(ask, wanted), tries=tries, place=place)
     found = ask(small) if small is not start.trial else start
     # A runtime that says now this, now that may have changed its mind.

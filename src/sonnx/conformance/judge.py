@@ -62,7 +62,8 @@ class Specified:
     inputs: Mapping[str, Array]
     attributes: Mapping[str, Any]
     nan: NanRule
-    clauses: Callable[[], tuple[Clause, ...]]
+    # Those that decide an output, by its name.
+    clauses: Callable[[str], tuple[Clause, ...]]
     enclosure: Callable[[], Mapping[str, Enclosure]] | None = None
     modes: tuple[str, ...] = ()
     _results: dict[str, Mapping[str, Array]] = field(default_factory=dict, repr=False)
@@ -129,7 +130,7 @@ def _judged(
     differences: list[Difference] = []
     for name, mask in wrong.items():
         left = mask.copy()
-        for clause in specified.clauses():
+        for clause in specified.clauses(name):
             blamed = left & clause.mask
             if clause.only_values and blamed.any():
                 blamed &= ~_kinds(expected[name], found[name])[0]

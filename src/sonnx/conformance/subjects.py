@@ -1,6 +1,6 @@
 """What can be judged: the operators with their trials, and how their results are compared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -17,7 +17,7 @@ from sonnx.operators.shared.cases import load_cases
 from sonnx.vocabulary.draws import Drawn
 from sonnx.vocabulary.form import ALIGNED, Form
 from sonnx.vocabulary.operator import Operand, Operator
-from sonnx.vocabulary.trial import Clauses, Trial, Trials
+from sonnx.vocabulary.trial import Clause, Trial, Trials
 from sonnx.vocabulary.trying import Enclose
 
 # An operator by its identifier, on one type.
@@ -28,12 +28,13 @@ Unit = tuple[str, DType]
 class Subject:
     """An operator on trial.
 
-    `enclose` is there for operators that sum, and so have modes.
+    `clauses` takes operands and attributes, and the name of an output where it is not the first. `enclose` is
+    there for operators that sum, and so have modes.
     """
 
     operator: Operator
     systematic: Trials
-    clauses: Clauses
+    clauses: Callable[..., tuple[Clause, ...]]
     drawn: Drawn
     form: Form = ALIGNED
     enclose: Enclose | None = None

@@ -13,7 +13,7 @@ from typing import Any
 
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.draws import Draw, choice, drawn_shape
-from sonnx.vocabulary.integers import Axes, Divisor, Integers, OneOf, Sizes
+from sonnx.vocabulary.integers import Axes, Divisor, Integers, OneOf, Parts, Sizes
 from sonnx.vocabulary.moves import Asked
 from sonnx.vocabulary.operator import Contract, Operand, Operator
 from sonnx.vocabulary.special_values import Shape
@@ -107,8 +107,8 @@ def shown(operator: Operator) -> list[Asked]:
     first = Asked(shapes, good.attributes, good.constants)
     found = {_written(first): first}
     for asked in _ways(contract, next(iter(shapes.values())), ()):
-        (result,) = contract.output_types(call_of(contract, asked)).values()
-        is_new = result.sizes not in asked.shapes.values()
+        results = contract.output_types(call_of(contract, asked)).values()
+        is_new = any(result.sizes not in asked.shapes.values() for result in results)
         if is_new and len(asked.shapes) == len(shapes) and _elements(contract, asked):
             found.setdefault(_written(asked), asked)
     return list(found.values())
@@ -140,9 +140,9 @@ def _good(contract: Contract) -> Call:
 
 
 def _elements(contract: Contract, asked: Asked) -> int:
-    """How many elements the result has."""
-    (result,) = contract.output_types(call_of(contract, asked)).values()
-    return prod(result.sizes or ())
+    """How many elements the results have."""
+    results = contract.output_types(call_of(contract, asked)).values()
+    return sum(prod(result.sizes or ()) for result in results)
 
 
 def _shapes(contract: Contract) -> Iterator[Shape]:
@@ -239,6 +239,8 @@ def _some_axes(rank: int) -> Sequence[int]:
 def _options(holds: Integers | None, shape: Shape, again: Sequence[int]) -> Sequence[Any]:
     """What integers may be for a shape, the simplest first; none where they stand for nothing known."""
     match holds:
+        case Parts():
+            return list(dict.fromkeys(part for size in shape for part in _parts(size)))
         case Sizes(of=of):
             return list(dict.fromkeys(_regrouped(shape) if of else _sizes(shape, again)))
         case Divisor():
@@ -300,6 +302,13 @@ def _sizes(shape: Shape, again: Sequence[int]) -> Iterator[Shape]:
         yield (number, *shape)
         yield tuple(number if size == 1 else 1 for size in shape)
         yield tuple(number if size == 1 else size for size in shape)
+
+
+def _parts(size: int) -> Iterator[Shape]:
+    """Parts of an axis: all of it, with nothing before or behind, one and the rest, halves, single places."""
+    yield from ((size,), (0, size), (size, 0), (1, size - 1), (size - size // 2, size // 2))
+    if size <= _MANY_AXES:
+        yield (1,) * size
 
 
 def _spread(found: Iterator[Asked]) -> list[Asked]:

@@ -8,8 +8,10 @@ import numpy as np
 from sonnx.derive import conversions, moves
 from sonnx.derive.evaluate import Walk, evaluate
 from sonnx.derive.tracing import described, element_type, traced
+from sonnx.model.dtype import INTEGERS
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.rounding import FORMATS
+from sonnx.terms.tensors import Made
 from sonnx.terms.term import Sort, Term
 from sonnx.terms.tracing import Trace
 from sonnx.terms.walking import asks_indices, calculates, compares, parts, substituted, without_nans
@@ -24,20 +26,25 @@ _MEANT = Said(_ARITHMETIC, "The element is the one that the definition gives.")
 
 
 def clauses(
-    operator: Operator, inputs: Mapping[str, Array], attributes: Mapping[str, Any]
+    operator: Operator, inputs: Mapping[str, Array], attributes: Mapping[str, Any], result: str = ""
 ) -> tuple[Clause, ...]:
-    """The clauses that decide the first result of a call that obeys every rule, in their order."""
+    """The clauses that decide a result of a call that obeys every rule, in their order.
+
+    `result` is its name; without one it is the first.
+    """
     if operator.trying.clauses is not None:
         return operator.trying.clauses(inputs, attributes)
     moved = moves.moves_of(operator)
     if moved is not None:
-        return moves.clauses(operator, moved, inputs, attributes)
+        return moves.clauses(operator, moved, inputs, attributes, result)
     types, constants = described(operator, inputs)
     trace, kind = traced(operator, types, attributes, constants), element_type(operator, types)
     with np.errstate(all="ignore"):
-        output = next(iter(evaluate(operator, inputs, attributes).values()))
+        results = evaluate(operator, inputs, attributes)
+    result = result or next(iter(results))
+    output = results[result]
     walk = Walk(kind, held_type(output), inputs)
-    said = tuple(_cases(walk, trace, output.shape))
+    said = tuple(_cases(walk, trace.made[list(results).index(result)], output.shape))
     if operator.trying.converts_to:
         (operand,) = inputs.values()
         return conversions.clauses(operand, held_type(output), said[-1].identifier)
@@ -90,16 +97,16 @@ def _calculated(inputs: Mapping[str, Array], output: Array) -> tuple[Clause, ...
     )
 
 
-def _cases(walk: Walk, trace: Trace, shape: tuple[int, ...]) -> Iterator[Clause]:
+def _cases(walk: Walk, made: Made, shape: tuple[int, ...]) -> Iterator[Clause]:
     """The cases of a definition, each where its condition holds; the last decides what is left."""
-    (made, *_) = trace.made
     term = made.term if walk.kind in FORMATS else without_nans(made.term)
     grid = np.ogrid[tuple(map(slice, shape))] if shape else ()
     walk.indices = {index.data: line for index, line in zip(made.indices, grid, strict=True)}
     for condition, said in _said(term):
         with np.errstate(all="ignore"):
             mask = everywhere(shape) if condition is None else np.broadcast_to(walk(condition), shape)
-        yield Clause(said.ruling, said.text, mask)
+        text = said.integers if walk.kind in INTEGERS and said.integers else said.text
+        yield Clause(said.ruling, text, mask)
 
 
 def _said(term: Term) -> Iterator[tuple[Term | None, Said]]:

@@ -16,6 +16,7 @@ from sonnx.derive.pieces import Pieces, element_bytes, variant
 from sonnx.derive.tracing import element_type, traced
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import numpy_dtype
+from sonnx.terms.tensors import Made
 from sonnx.terms.term import Sort
 from sonnx.terms.tracing import Element, Trace
 from sonnx.vocabulary.kernel import KernelCall, KernelRequest, NodeKernels
@@ -33,19 +34,25 @@ def kernels(operator: Operator, request: KernelRequest) -> NodeKernels | None:
         return None
     types = {operand: request.types[name] for operand, name in request.inputs.items()}
     trace = traced(operator, types, request.attributes, request.constants)
+    # A node may leave outputs unnamed; nobody asks for their elements.
     names = operand_names(operator.contract.outputs, len(trace.made))
-    outputs = [request.outputs[name] for name in names]
+    wanted = [
+        (made, request.outputs[name])
+        for made, name in zip(trace.made, names, strict=True)
+        if name in request.outputs
+    ]
     if trace.element is not None:
         kind = element_type(operator, types)
-        calls = [_element_by_element(operator, request, trace, trace.element, kind, outputs[0])]
+        calls = [
+            _element_by_element(operator, request, trace, trace.element, kind, output) for _, output in wanted
+        ]
     else:
-        calls = [_moved(request, trace, number, output) for number, output in enumerate(outputs)]
+        calls = [_moved(request, trace, made, output) for made, output in wanted]
     found = tuple(call for call in calls if call is not None)
     return NodeKernels(found) if len(found) == len(calls) else None
 
 
-def _moved(request: KernelRequest, trace: Trace, number: int, output: str) -> KernelCall | None:
-    made = trace.made[number]
+def _moved(request: KernelRequest, trace: Trace, made: Made, output: str) -> KernelCall | None:
     # A truth is normalized when it is read: it is more than moved.
     cut = boxes(made) if made.term.sort is Sort.NUMBER else None
     return None if cut is None else box_call(request, output, request.inputs, trace.operands, cut)

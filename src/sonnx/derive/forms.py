@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sonnx.derive.calls import obeys
-from sonnx.derive.moves import places
+from sonnx.derive.moves import origins
 from sonnx.numeric.arrays import Array
 from sonnx.vocabulary.form import Form, Labels, Parts, Place, from_the_end, shape_only
 from sonnx.vocabulary.integers import Axes, Divisor, OneOf, Sizes, regrouped
@@ -173,8 +173,9 @@ class _Cut:
     # What the definition says of elements.
 
     def _origin(self, trial: Trial, place: Place) -> tuple[str, Place]:
-        """The operand that an element of the result comes from, and its index there."""
-        number = int(places(self.operator, trial.inputs, trial.attributes)[place])
+        """The operand that an element of the first result comes from, and its index there."""
+        first, *_ = origins(self.operator, trial.inputs, trial.attributes).values()
+        number = int(first[place])
         moved = [name for name in trial.inputs if name not in self._settled(trial)]
         ends = np.cumsum([trial.inputs[name].size for name in moved])
         which = int(np.searchsorted(ends, number, side="right"))

@@ -17,7 +17,7 @@ from sonnx.terms.tensors import Made, flat_place, index
 from sonnx.terms.term import DefinitionError, Sort, Term, lift
 from sonnx.terms.walking import parts
 from sonnx.terms.words import maximum, minimum, value
-from sonnx.vocabulary.operator import BodyNode, Operand, Operator, operand_names
+from sonnx.vocabulary.operator import BodyNode, Contract, Operand, Operator, operand_names
 
 # How tightly a text holds together: what stands inside something tighter needs brackets.
 # A sum by its sign is open at its end: whatever follows would seem to belong to it.
@@ -93,20 +93,22 @@ def _of_call(operator: Operator, found: General) -> str:
     given |= {_attribute(name): held for name, held in attributes.items()}
     given |= {operands[name]: held for name, held in found.call.constants.items()}
     told = r"\text{for } " + r", \; ".join(f"{what} = {walk.listed(held)}" for what, held in given.items())
-    names = _repeated(found.made.term, set(symbols.values()))
-    element = made_formula(found.made, contract.outputs[0].symbol, symbols, names)
-    if not names:
-        return rf"{element} \qquad {told}"
+    names = _repeated([each.term for each in found.made], set(symbols.values()))
+    made = zip(_made_symbols(contract, len(found.made)), found.made, strict=True)
+    elements = [made_formula(each, symbol, symbols, names) for symbol, each in made]
+    if len(elements) == 1 and not names:
+        return rf"{elements[0]} \qquad {told}"
     where = r", \quad ".join(f"{name} = {walk.text(term)}" for term, name in names.items())
-    lines = (element, rf"\text{{where }} {where}", told)
+    lines = (*elements, *([rf"\text{{where }} {where}"] if names else []), told)
     return r"\begin{array}{l} " + r" \\ ".join(lines) + r" \end{array}"
 
 
 def _sizes(found: General, operands: Mapping[str, str], attributes: Mapping[str, Any]) -> dict[str, str]:
     """Symbols of sizes that may be any: those of shapes are N, others have a letter of their name."""
     # Letters of indices, and of what recurrences number, are others.
-    words = {part.data for part in parts(found.made.term) if part.word == "index"}
-    for part in parts(found.made.term):
+    every = [part for each in found.made for part in parts(each.term)]
+    words = {part.data for part in every if part.word == "index"}
+    for part in every:
         if part.word == "fold" and not taken(part.arguments[1], part.data[1])[1]:
             words.add(part.data[1])
     letters = {word.rstrip(digits) for word in words} | set(operands.values())
@@ -122,17 +124,26 @@ def _sizes(found: General, operands: Mapping[str, str], attributes: Mapping[str,
     }
 
 
-def _repeated(term: Term, taken_symbols: set[str]) -> dict[Term, str]:
+def _made_symbols(contract: Contract, count: int) -> list[str]:
+    """What results are called; of any number of them each by its own."""
+    names = operand_names(contract.outputs, count)
+    symbols = {each.name: each.symbol for each in contract.outputs}
+    (last,) = contract.outputs[-1:]
+    return [symbols.get(name) or f"{last.symbol}_{name.removeprefix(last.name)}" for name in names]
+
+
+def _repeated(terms: Sequence[Term], taken_symbols: set[str]) -> dict[Term, str]:
     """Names for indices that are calculated and asked for more than once."""
+    every = dict.fromkeys(part for term in terms for part in parts(term))
     asked = Counter(
         argument
-        for part in parts(term)
+        for part in every
         if part.sort is not Sort.INDEX
         for argument in part.arguments
         if argument.sort is Sort.INDEX and argument.arguments
     )
     found = [each for each, times in asked.items() if times > 1]
-    letters = {part.data.rstrip(digits) for part in parts(term) if part.word == "index"} | taken_symbols
+    letters = {part.data.rstrip(digits) for part in every if part.word == "index"} | taken_symbols
     letter = next(each for each in "jqtuv" if each not in letters)
     return {each: f"{letter}_{{{number}}}" for number, each in enumerate(found)}
 

@@ -26,10 +26,10 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class General:
-    """A call, its first result, and the sizes in both that may be any: by name, where they stand first."""
+    """A call, its results, and the sizes in all that may be any: by name, where they stand first."""
 
     call: Call
-    made: Made
+    made: tuple[Made, ...]
     shapes: Mapping[str, tuple[int, ...]]
     # The attributes that the definition asks for.
     taken: frozenset[str]
@@ -55,7 +55,8 @@ def general(operator: Operator, shown: Call) -> General | None:
             names[number] = " ".join(here)
             places[names[number]] = here
     first, second = (_found(operator, shown, names, places, times) for times in (1, _TIMES))
-    return first if first.made.term is second.made.term else None
+    pairs = zip(first.made, second.made, strict=True)
+    return first if all(one.term is other.term for one, other in pairs) else None
 
 
 def _found(
@@ -76,7 +77,7 @@ def _found(
     )
     call = replace(shown, attributes=attributes, constants=constants)
     shapes = {name: other(kind.sizes or ()) for name, kind in shown.inputs.items() if name not in constants}
-    made, *_ = traced_anew(operator, call, shapes).made
+    made = traced_anew(operator, call, shapes).made
     taken = frozenset(inspect.signature(operator.definition.function).parameters)
     return General(call, made, shapes, taken, places)
 

@@ -132,33 +132,37 @@ def _filling(operator: Operator, grown: Asked, count: int) -> Asked:
     """The call of operands so large that the result has so many elements, or hardly more."""
     one = calls.sized(grown, 1)
     trial = _trial("", one, [np.zeros(shape, np.int64) for shape in one.shapes.values()], "")
-    return calls.sized(grown, -(-count // places(operator, trial.inputs, one.attributes).size))
+    made = origins(operator, trial.inputs, one.attributes).values()
+    return calls.sized(grown, -(-count // sum(each.size for each in made)))
 
 
 # --- clauses -----------------------------------------------------------------------------------------------
 
 
 def clauses(
-    operator: Operator, moves: Moves, inputs: Mapping[str, Array], attributes: Mapping[str, Any]
+    operator: Operator, moves: Moves, inputs: Mapping[str, Array], attributes: Mapping[str, Any], output: str
 ) -> tuple[Clause, ...]:
     """What is easily lost of an element; whether it is there once more; where it comes from."""
-    output = next(iter(evaluate(operator, inputs, attributes).values()))
-    origins, ruling = places(operator, inputs, attributes), moves.rulings[0]
-    found = list(kept_bits(output, "D-ALL-4"))
+    made = evaluate(operator, inputs, attributes)
+    output = output or next(iter(made))
+    places, ruling = origins(operator, inputs, attributes)[output], moves.rulings[0]
+    found = list(kept_bits(made[output], "D-ALL-4"))
     if moves.again:
-        again = everywhere(origins.shape)
-        again.reshape(-1)[np.unique(origins, return_index=True)[1]] = False
+        again = everywhere(places.shape)
+        again.reshape(-1)[np.unique(places, return_index=True)[1]] = False
         found.append(Clause(ruling, moves.again, again))
     if moves.first:
-        found.append(Clause(ruling, moves.first, origins < next(iter(inputs.values())).size))
-    return (*found, Clause(ruling, moves.rest, everywhere(origins.shape)))
+        found.append(Clause(ruling, moves.first, places < next(iter(inputs.values())).size))
+    return (*found, Clause(ruling, moves.rest, everywhere(places.shape)))
 
 
-def places(operator: Operator, inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> Array:
+def origins(
+    operator: Operator, inputs: Mapping[str, Array], attributes: Mapping[str, Any]
+) -> Mapping[str, Array]:
     """Where each element comes from: the operator moves numbers that count through all its operands."""
     numbered, start = dict(inputs), 0
     for name, array in inputs.items():
         if name not in operator.contract.settled:
             numbered[name] = np.arange(start, start + array.size).reshape(array.shape)
             start += array.size
-    return next(iter(evaluate(operator, numbered, attributes).values()))
+    return evaluate(operator, numbered, attributes)

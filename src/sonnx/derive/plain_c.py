@@ -38,7 +38,12 @@ def plain(operator: Operator, request: PlainRequest) -> PlainText:
     found = traced(operator, request.inputs, request.attributes, request.constants)
     element = element_type(operator, request.inputs)
     names = operand_names(operator.contract.outputs, len(found.made))
-    wanted = [(name, made) for name, made in zip(names, found.made, strict=True) if name in request.outputs]
+    # What has no name, and what has no element, is nothing to be made.
+    wanted = [
+        (name, made)
+        for name, made in zip(names, found.made, strict=True)
+        if name in request.outputs and 0 not in made.shape
+    ]
     several = len(wanted) > 1
     written = []
     for name, made in wanted:
@@ -111,7 +116,7 @@ def _of_elements(
     parameters = [f"{setting.c_name(types[operand])} {called[operand]}" for operand in meant.names]
     logical = [f"{setting.logic_name(types[operand])} {called[operand]}" for operand in meant.names]
     writer = LogicWriter(setting)
-    lines = _cases(term) if _is_shorter(meant) else []
+    lines = _cases(term, element) if _is_shorter(meant) else []
     lines += head(setting.logic_name(result), f"{function}_at", logical)
     lines += Body(writer, _with([*called.values()]), is_logic=True).defined(term, result, _LOGIC)
     lines[-1] += "; */"
@@ -141,12 +146,12 @@ def _with(used: Sequence[str]) -> Names:
     return names
 
 
-def _cases(term: Term) -> list[str]:
+def _cases(term: Term, kind: DType) -> list[str]:
     """The cases of a definition in a comment before the contract, where the code goes another way."""
     lines: list[str] = []
     while term.word == "select" and term.data is not None:
         first, last = term.data
-        lines += comment(first, "") + comment(last, "")
+        lines += comment(first, kind, "") + comment(last, kind, "")
         term = term.arguments[2]
     return lines
 

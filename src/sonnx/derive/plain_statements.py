@@ -9,7 +9,7 @@ from sonnx.derive.c_types import REALS
 from sonnx.derive.plain_pieces import OR, Piece
 from sonnx.derive.plain_terms import ARITHMETIC, Writer
 from sonnx.derive.ranges import range_of
-from sonnx.model.dtype import DType
+from sonnx.model.dtype import INTEGERS, DType
 from sonnx.terms.term import Sort, Term
 from sonnx.terms.walking import asks_indices, parts
 from sonnx.terms.words import Clause
@@ -64,9 +64,12 @@ class Names:
         return name
 
 
-def comment(clause: Clause | None, pad: str) -> list[str]:
-    """What decides a case, as a comment."""
-    return [] if clause is None else remark(f"{clause.ruling}: {clause.text}", pad)
+def comment(clause: Clause | None, kind: DType, pad: str) -> list[str]:
+    """What decides a case of elements of a type, as a comment."""
+    if clause is None:
+        return []
+    text = clause.integers if kind in INTEGERS and clause.integers else clause.text
+    return remark(f"{clause.ruling}: {text}", pad)
 
 
 def remark(text: str, pad: str = "") -> list[str]:
@@ -155,9 +158,10 @@ class Body:
     def _block(
         self, term: Term, wanted: DType, pad: str, finish: Callable[[str], str], *, ends: bool
     ) -> list[str]:
+        kind = self.writer.setting.element
         if term.word == "stated":
             inner = self._block(term.arguments[0], wanted, pad, finish, ends=ends)
-            return [*comment(term.data, pad), *inner]
+            return [*comment(term.data, kind, pad), *inner]
         lines = self._shared(term, wanted, pad)
         if term.sort is Sort.TRUTH:
             return [*lines, pad + finish(f"{self.writer.truth(term).within(OR)} ? 1 : 0")]
@@ -166,14 +170,14 @@ class Body:
             return [*lines, text]
         condition, a, b = term.arguments
         first, last = term.data or (None, None)
-        lines += comment(first, pad)
+        lines += comment(first, kind, pad)
         lines.append(f"{pad}if ({self.writer.truth(condition).text}) {{")
         lines += [*self._inner(a, wanted, pad + _STEP, finish, ends=ends)]
         if ends:
             lines.append(f"{pad}}}")
-            return [*lines, *comment(last, pad), *self._inner(b, wanted, pad, finish, ends=ends)]
+            return [*lines, *comment(last, kind, pad), *self._inner(b, wanted, pad, finish, ends=ends)]
         lines.append(f"{pad}}} else {{")
-        lines += comment(last, pad + _STEP)
+        lines += comment(last, kind, pad + _STEP)
         return [*lines, *self._inner(b, wanted, pad + _STEP, finish, ends=ends), f"{pad}}}"]
 
     def _inner(

@@ -29,7 +29,7 @@ from sonnx.terms.term import Sort, Term, Truth, lift, make
 from sonnx.terms.walking import rebuilt, without_names, without_nans
 from sonnx.terms.words import value
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.operator import Operator, operand_names
 
 # Each takes some lines of the text; a model of a few bytes can ask for very many.
 _MOST_STEPS = 4096
@@ -54,14 +54,14 @@ def lower(
     declared = operator.contract.output_types(call)
     dtype, block = element_type(operator, types), next(iter(tensors.values())).block
     made = {}
-    for operand, each in zip(operator.contract.outputs, trace.made, strict=True):
-        target = declared[operand.name].dtype
+    for name, each in zip(operand_names(operator.contract.outputs, len(trace.made)), trace.made, strict=True):
+        target = declared[name].dtype
         assert target is not None  # the call obeys every rule
         walk = Walk(block, dtype, target, each.shape, dict(tensors), each.indices)
         if trace.element is not None:
-            made[operand.name] = walk.result(trace.element.executed)
+            made[name] = walk.result(trace.element.executed)
         else:
-            made[operand.name] = moves(each, tensors, walk)
+            made[name] = moves(each, tensors, walk)
     return made
 
 

@@ -105,7 +105,14 @@ def _anew(operator: Operator, operands: _Kinds, written: _Values, settled: _Valu
             given[name] = constants[name]
         else:
             given[name] = Given(name, shapes[name] or (), _sort(operand.types)) if name in types else None
-    return trace(operator.definition, given, attributes, integers=element_type(operator, types) in INTEGERS)
+    found = trace(operator.definition, given, attributes, integers=element_type(operator, types) in INTEGERS)
+    outputs = operator.contract.outputs
+    if len(found.made) != len(outputs) and not any(operand.variadic for operand in outputs):
+        raise DefinitionError(
+            f"the definition of {operator.name} gives {len(found.made)} tensors, its contract lists "
+            f"{len(outputs)}; a variadic output stands for any number of them"
+        )
+    return found
 
 
 def _composed(operator: Operator, body: Sequence[BodyNode], types: Mapping[str, TensorType]) -> Trace:

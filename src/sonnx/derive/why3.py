@@ -381,7 +381,7 @@ def _chain(term: Term) -> Iterator[str]:
 
 def _comment(clause: Clause | None) -> Iterator[str]:
     if clause is not None:
-        yield f"(* {clause.ruling}: {clause.text} *)"
+        yield f"(* {clause.ruling}: {clause.every} *)"
 
 
 def expression(term: Term, bound: int = 0) -> str:

@@ -167,7 +167,7 @@ def steps(layout: Layout) -> list[str]:
     for function in layout.functions:
         reads = {name for _, node in function.nodes for name in node.inputs if name}
         lines += _kept(layout, reads, made)
-        label = f"after_{function.nodes[-1][0]}"
+        label = f"after_{function.nodes[-1][0].label}"
         lines += [f"    {function.name}();", f"    //@ ghost {label}: ;"]
         made |= dict.fromkeys(function.makes, label)
     return lines + _kept(layout, {port.tensor for port in layout.outputs}, made)

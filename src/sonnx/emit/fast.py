@@ -1,12 +1,13 @@
 """Fast kernels: the functions that the native engine compiles, called in the order of its plan."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
 from sonnx.emit.layout import CFunction, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, word
+from sonnx.emit.places import Place
 from sonnx.emit.plain import Draft, function, helpers, idle, require_types, text_of, words
 from sonnx.emit.template import fill, own
 from sonnx.emit.types import c_type
@@ -30,18 +31,21 @@ Fold = Callable[[Program], Mapping[str, Array]]
 class _Group:
     """Steps that execute one node, or one with the epilogue after it: `steps` counts them from the first."""
 
-    nodes: tuple[tuple[int, Node], ...]
+    nodes: tuple[tuple[Place, Node], ...]
     steps: tuple[Step, ...]
     # Where the node's only step is its definition, the plain kernel is called instead.
     draft: Draft | None = None
 
 
-def lay_out(graph: Graph, accumulate: str, fold: Fold) -> Layout:
-    """Lay out a conforming graph without functions; raises EmitError where something has no place in C."""
+def lay_out(graph: Graph, places: Sequence[Place], accumulate: str, fold: Fold) -> Layout:
+    """Lay out a conforming graph without functions, of whose nodes it is known where they are in the model.
+
+    Raises EmitError where something has no place in C.
+    """
     require_types(graph)
     planned = program(graph, accumulate, threads=1, vector_bytes=VECTOR_BYTES)
     begin = prefix(graph.name)
-    groups = list(_groups(graph, planned))
+    groups = list(_groups(graph, places, planned))
     constants = fold(planned)
     weights, loaded = weights_of(
         begin, ((name, _type(planned.buffers[name]), constants[name]) for name in planned.remaining)
@@ -71,14 +75,14 @@ def lay_out(graph: Graph, accumulate: str, fold: Fold) -> Layout:
         helpers([*written.values()]),
         words([*written.values()]),
         loaded,
-        _folded(graph, groups),
+        tuple((places[number], graph.nodes[number]) for number in _folded(graph, planned)),
         dict(_files(begin, list(calls.values()))),
     )
 
 
-def _folded(graph: Graph, groups: list[_Group]) -> tuple[int, ...]:
+def _folded(graph: Graph, planned: Program) -> tuple[int, ...]:
     """The nodes that no step executes any more."""
-    executed = {number for group in groups for number, _ in group.nodes}
+    executed = {number for numbers in planned.nodes for number in numbers}
     return tuple(number for number in range(len(graph.nodes)) if number not in executed)
 
 
@@ -102,19 +106,19 @@ def _temporaries(graph: Graph, planned: Program) -> list[Lifetime]:
     return found
 
 
-def _groups(graph: Graph, planned: Program) -> Iterator[_Group]:
+def _groups(graph: Graph, places: Sequence[Place], planned: Program) -> Iterator[_Group]:
     """The steps node by node, or those of a node with its epilogue."""
     for numbers, pairs in groupby(zip(planned.nodes, planned.steps, strict=True), itemgetter(0)):
         steps = tuple(step for _, step in pairs)
-        nodes = tuple((number, graph.nodes[number]) for number in numbers)
+        nodes = tuple((places[number], graph.nodes[number]) for number in numbers)
         defined = [step for step in steps if isinstance(step, Defined)]
         yield _Group(nodes, steps, Draft(*nodes[0], defined[0]) if defined else None)
 
 
 def _function(graph: Graph, begin: str, group: _Group, arrays: Mapping[str, str]) -> CFunction:
-    number, node = group.nodes[0]
-    name = f"node_{number}_{word(node.name) or node.operator.lower()}"
-    comments = [f"/* {node_comment(graph, index, each)} */" for index, each in group.nodes]
+    place, node = group.nodes[0]
+    name = f"node_{place.label}_{word(node.name) or node.operator.lower()}"
+    comments = [f"/* {node_comment(graph, each, made)} */" for each, made in group.nodes]
     calls = [_call(begin, step, arrays) for step in group.steps if isinstance(step, KernelCall)]
     body = "\n".join([f"static void {name}(void)", "{", *calls, "}"])
     written = {name for step in group.steps for name in step.writes}

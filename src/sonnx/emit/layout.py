@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import prod
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from sonnx.derive.c_types import C_NAMES, CType
 from sonnx.derive.tracing import makes_nans
 from sonnx.emit.names import shown, word
+from sonnx.emit.places import Place
 from sonnx.emit.types import c_type, has_nan
 from sonnx.model.graph import Graph, Node
 from sonnx.model.names import Names
@@ -60,10 +62,10 @@ class Weight:
 
 @dataclass(frozen=True, eq=False)
 class CFunction:
-    """A function in C without parameters: the nodes that it executes, by number, and what they make."""
+    """A function in C without parameters: the nodes that it executes, and what they make."""
 
     name: str
-    nodes: tuple[tuple[int, Node], ...]
+    nodes: tuple[tuple[Place, Node], ...]
     makes: tuple[str, ...]
     text: str
 
@@ -100,7 +102,7 @@ class Layout:
     # The constants are too many for literals: they come from a file, through a function of the project.
     loaded: bool = False
     # Nodes on constants alone whose results are constants of the project.
-    folded: tuple[int, ...] = ()
+    folded: tuple[tuple[Place, Node], ...] = ()
     # C files with kernels, `$about` in their heads; with some, the caller's arrays are used in place.
     kernels: Mapping[str, str] | None = None
 
@@ -164,12 +166,11 @@ def _calculates(graph: Graph, step: Defined) -> bool:
     return not defined or makes_nans(step.operator, types, step.attributes, step.constants)
 
 
-def node_comment(graph: Graph, number: int, node: Node) -> str:
+def node_comment(graph: Graph, place: Place, node: Node) -> str:
     """Which node a function executes, and what it takes and makes in the model."""
     operator = node_operator(node, graph.dialect)
     assert operator is not None  # the graph conforms
-    name = f" `{shown(node.name)}`" if node.name else ""
-    lines = [f"Node {number}{name}: {operator.name}"]
+    lines = [place.title]
     contract = operator.contract
     for operands, tensors in ((contract.inputs, node.inputs), (contract.outputs, node.outputs)):
         lines += [
@@ -179,9 +180,19 @@ def node_comment(graph: Graph, number: int, node: Node) -> str:
         ]
     for attribute in contract.attributes:
         value = node.attributes.get(attribute.name)
-        if isinstance(value, list | tuple | int):
-            text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            lines.append(f"  {attribute.name} = {text}")
-        elif isinstance(value, float):
-            lines.append(f"  {attribute.name} = {format_float(np.float32(value))}, about {value:.7g}")
+        listed = value if isinstance(value, list | tuple) else [value]
+        if all(isinstance(each, int | float) for each in listed):
+            lines.append(f"  {attribute.name} = {', '.join(map(_number, listed))}")
     return "\n   ".join(lines)
+
+
+def _number(value: float) -> str:
+    """A number of an attribute, which is a float of 32 bits; in decimals too, and whether those are all."""
+    if isinstance(value, int):
+        return str(value)
+    held = np.float32(value)
+    decimal = f"{value:.7g}"
+    if not np.isfinite(held):
+        return format_float(held)
+    exact = Fraction(decimal) == Fraction(float(held))
+    return f"{format_float(held)} ({'' if exact else 'about '}{decimal})"

@@ -3,6 +3,7 @@
 from sonnx.derive.c_types import C_NAMES
 from sonnx.emit import acsl
 from sonnx.emit.layout import Layout, Port, type_text
+from sonnx.emit.lines import narrowed
 from sonnx.emit.names import shown
 from sonnx.emit.template import fill, own, shared
 
@@ -82,7 +83,7 @@ def source(layout: Layout, about: str) -> str:
         "\n".join(includes),
         "\n".join(f'#include "{name}"' for name in own_headers),
         acsl.declarations(layout.prefix, code),
-        *code,
+        *map(narrowed, code),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

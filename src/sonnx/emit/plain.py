@@ -9,6 +9,7 @@ from sonnx.derive.plain_terms import NoPlainError
 from sonnx.emit.errors import EmitError
 from sonnx.emit.layout import CFunction, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, shown, word
+from sonnx.emit.places import Place
 from sonnx.emit.types import c_type
 from sonnx.model.graph import Graph, Node
 from sonnx.plan.program import Defined, definitions
@@ -18,16 +19,16 @@ from sonnx.vocabulary.plain import PlainRequest, PlainText
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """A node of the graph by its number, and the step of the plan that executes it by its definition."""
+    """A node of the graph, where it is, and the step of the plan that executes it by its definition."""
 
-    number: int
+    place: Place
     node: Node
     step: Defined
 
     @property
     def function(self) -> str:
         """Its function in C."""
-        return f"node_{self.number}_{word(self.node.name) or self.step.operator.folder}"
+        return f"node_{self.place.label}_{word(self.node.name) or self.step.operator.folder}"
 
     @property
     def inputs(self) -> dict[str, str]:
@@ -46,10 +47,14 @@ def require_types(graph: Graph) -> None:
         c_type(kind, name)
 
 
-def lay_out(graph: Graph, accumulate: str) -> Layout:
-    """Lay out a conforming graph without functions; raises EmitError where something has no place in C."""
+def lay_out(graph: Graph, places: Sequence[Place], accumulate: str) -> Layout:
+    """Lay out a conforming graph without functions, of whose nodes it is known where they are in the model.
+
+    Raises EmitError where something has no place in C.
+    """
     require_types(graph)
-    drafts = [Draft(number, graph.nodes[number], step) for number, step in definitions(graph, accumulate)]
+    steps = definitions(graph, accumulate)
+    drafts = [Draft(places[number], graph.nodes[number], step) for number, step in steps]
     begin, outputs = prefix(graph.name), [value.name for value in graph.outputs]
     read = {name for draft in drafts for name in draft.inputs.values()} | set(outputs)
     weights, loaded = weights_of(
@@ -135,7 +140,7 @@ def text_of(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) -
 
 def function(graph: Graph, draft: Draft, text: PlainText) -> CFunction:
     """The function of a node, under what it takes and makes in the model."""
-    comment = f"/* {node_comment(graph, draft.number, draft.node)} */"
+    comment = f"/* {node_comment(graph, draft.place, draft.node)} */"
     return CFunction(
-        draft.function, ((draft.number, draft.node),), draft.step.writes, f"{comment}\n{text.text}"
+        draft.function, ((draft.place, draft.node),), draft.step.writes, f"{comment}\n{text.text}"
     )

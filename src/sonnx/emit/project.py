@@ -12,6 +12,7 @@ from pathlib import Path
 from sonnx.emit import driver, fast, model, plain, weights
 from sonnx.emit.errors import EmitError
 from sonnx.emit.layout import Layout
+from sonnx.emit.places import places
 from sonnx.emit.readme import About, readme, sources
 from sonnx.emit.template import fill, own
 from sonnx.emit.vectors import Vector, draw
@@ -49,9 +50,9 @@ def project(
         if prod(kind.sizes or ()) > MOST_ELEMENTS:  # which no conforming graph has
             raise EmitError(f"`{printable(cut(name, 60))}` has more elements than an int32_t can count")
     if kernels == "plain":
-        layout = plain.lay_out(flat, accumulate)
+        layout = plain.lay_out(flat, places(graph), accumulate)
     elif fold is not None:
-        layout = fast.lay_out(flat, accumulate, fold)
+        layout = fast.lay_out(flat, places(graph), accumulate, fold)
     else:
         raise ValueError("fast kernels need `fold`")
     static = layout.memory.bytes + sum(weight.data.nbytes for weight in layout.weights)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sonnx.emit.layout import Layout, Port, type_text
 from sonnx.emit.model import parameters, result
 from sonnx.emit.names import shown
+from sonnx.emit.places import Place
 from sonnx.emit.template import fill, own
 from sonnx.emit.vectors import Vector
 from sonnx.model.graph import Node
@@ -90,9 +91,9 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
         "library": ", `fmaf` and `fma` apart" if fused else "",
         "fma_assumption": "| `fmaf` and `fma` round once | `test_model` |\n" if fused else "",
         "functions": "\n".join(
-            f"| {function} | {number}{_name(node.name)} | {node.operator} | "
+            f"| {function} | {' | '.join(place.cells)} | "
             f"{', '.join(f'`{shown(name)}`' for name in node.outputs)} |"
-            for function, number, node in _executed(layout)
+            for function, place, node in _executed(layout)
         ),
     }
     return fill(own("README.md"), values, {"CONTRACTS": layout.kernels is None})
@@ -110,17 +111,10 @@ def _kernel_files(layout: Layout) -> str:
     return f"| {', '.join(f'`{name}`' for name in layout.kernels)} | the kernels that `model.c` calls |\n"
 
 
-def _executed(layout: Layout) -> list[tuple[str, int, Node]]:
+def _executed(layout: Layout) -> list[tuple[str, Place, Node]]:
     """Every node and the function that executes it; some were executed when the project was written."""
-    found = [(f"`{each.name}`", number, node) for each in layout.functions for number, node in each.nodes]
-    found += [
-        ("none: its result is a constant", number, layout.graph.nodes[number]) for number in layout.folded
-    ]
-    return found
-
-
-def _name(name: str) -> str:
-    return f" `{shown(name)}`" if name else ""
+    found = [(f"`{each.name}`", *pair) for each in layout.functions for pair in each.nodes]
+    return found + [("none: its result is a constant", *pair) for pair in layout.folded]
 
 
 def _port(port: Port) -> str:

@@ -149,9 +149,9 @@ def _execute(
     attributes = {**node.attributes, **{name: getattr(settings, name) for name in modes}}
     with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
         results = evaluate(operator, arrays, attributes)
-    made = zip(operator.contract.outputs, node.outputs, strict=False)
+    made = zip(operand_names(operator.contract.outputs, len(results)), node.outputs, strict=False)
     return {
-        name: finish(results[operand.name], held_as(types[name], settings.domain))
+        name: finish(results[operand], held_as(types[name], settings.domain))
         for operand, name in made
         if name
     }

@@ -206,8 +206,9 @@ def _infer(work: _Work, operator: Operator, node: Node, location: Location) -> N
     if not operator.contract.needed <= call.inputs.keys() or not all(map(closed, call.inputs.values())):
         return
     inferred = operator.contract.output_types(call)
-    for operand, name in zip(operator.contract.outputs, node.outputs, strict=False):
-        said, found = work.types.get(name), inferred[operand.name]
+    labels = operand_names(operator.contract.outputs, len(node.outputs))
+    for label, name in zip(labels, node.outputs, strict=False):
+        said, found = work.types.get(name), inferred.get(label, _OPEN)
         if not name or closed(said) or found.dtype is None or found.sizes is None or found.sparse:
             continue
         refined = work.symbols.refined(said or _OPEN, found)

@@ -24,11 +24,12 @@ _HEADER_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(?!SONNX_)(\w+)", re.MUL
 _ARRAY = re.compile(r"^#define (t_\w+) (buffer_\d+)$", re.MULTILINE)
 _ASSIGNED = re.compile(r"\bassigns ([^;]*);")
 _TENSOR = re.compile(r"\bt_\w+\b")
-_NODE = re.compile(r"^/\* Node \d+", re.MULTILINE)
+_NODE = re.compile(r"^/\* (?:Node \d+|New node)", re.MULTILINE)
 _AFTER_NODES = re.compile(r"\n/\*@ requires \\valid|\n(?:void|int) \w+_run\(")
 _HEADERS = ("model.h", "checks.h", "weights.h")
 _ENTRY = re.compile(r"^(?:void|int) \w+_run\([^\n]*\)\n\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
-_CALL = re.compile(r"^    node_(\d+)_\w+\(\);\n(.*)$", re.MULTILINE)
+_CALL = re.compile(r"^    node_(((?:new_)?\d+)_\w+)\(\);\n(.*)$", re.MULTILINE)
+_LABEL = re.compile(r"    //@ ghost after_((?:new_)?\d+(?:_\d+)?): ;")
 
 
 def oddities(texts: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
@@ -60,9 +61,10 @@ def _calls(model: str) -> Iterator[tuple[str, int, str]]:
     """Calls of nodes in another order than that of the labels by which assertions know what they made."""
     for entry in _ENTRY.finditer(model):
         for call in _CALL.finditer(entry[1]):
-            if call[2] != f"    //@ ghost after_{call[1]}: ;":
+            label = _LABEL.fullmatch(call[3])
+            if label is None or not call[1].startswith(f"{label[1]}_"):
                 line = _line(model, entry.start(1) + call.start())
-                yield "model.c", line, f"a call of node {call[1]} without its label"
+                yield "model.c", line, f"a call of node {call[2]} without its label"
 
 
 def _shared_arrays(model: str) -> Iterator[tuple[str, int, str]]:

@@ -139,7 +139,7 @@ class _Body:
                 key: held_back(x) if known and key not in contract.settled else x for key, x in inputs.items()
             }
             results = lower(operator, given, node.attributes)
-            return [results[operand.name] for operand in contract.outputs]
+            return [results[name] for name in operand_names(contract.outputs, len(results))]
 
         return write
 

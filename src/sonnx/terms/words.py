@@ -14,10 +14,16 @@ _ORDER = "D-ALL-10"
 
 @dataclass(frozen=True)
 class Clause:
-    """Which ruling decides a case, and what it says there, as a sentence."""
+    """Which ruling decides a case, and what it says there, as a sentence; `integers` where they differ."""
 
     ruling: str
     text: str
+    integers: str = ""
+
+    @property
+    def every(self) -> str:
+        """What it says where no type is known."""
+        return f"{self.text} Of integers: {self.integers}" if self.integers else self.text
 
 
 def select(condition: Truth, chosen: Operand, otherwise: Operand) -> Term:
@@ -42,14 +48,14 @@ class When:
     clause: Clause
 
 
-def when(condition: Truth, value: Operand, ruling: str, text: str) -> When:
+def when(condition: Truth, value: Operand, ruling: str, text: str, *, integers: str = "") -> When:
     """A case: its condition, its value, the ruling behind it and what that says, as a sentence."""
-    return When(condition, number(value), Clause(ruling, text))
+    return When(condition, number(value), Clause(ruling, text, integers))
 
 
-def otherwise(value: Operand, ruling: str, text: str) -> When:
+def otherwise(value: Operand, ruling: str, text: str, *, integers: str = "") -> When:
     """The last case."""
-    return when(True, value, ruling, text)
+    return when(True, value, ruling, text, integers=integers)
 
 
 def cases(*several: When) -> Term:

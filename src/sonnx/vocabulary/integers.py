@@ -50,6 +50,14 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Parts:
+    """Sizes of the parts of an axis: that of the operand `of` which the attribute `along` names."""
+
+    of: str
+    along: str
+
+
+@dataclass(frozen=True)
 class Divisor:
     """An integer from 1 up; its power divides the size of each of some axes of the operand `of`."""
 
@@ -69,7 +77,7 @@ class OneOf:
     values: tuple[str, ...] | tuple[int, ...]
 
 
-Integers = Axes | Sizes | Divisor | OneOf
+Integers = Axes | Sizes | Parts | Divisor | OneOf
 
 
 def regrouped(sizes: Sized, count: int) -> Sized:

@@ -57,6 +57,14 @@ def operand_names(operands: Sequence[Operand], count: int) -> list[str]:
     return names + [f"{operand.name}{m}" for operand in operands if operand.variadic for m in rest]
 
 
+def goes_by(operand: Operand, name: str) -> bool:
+    """Tell whether an operand, or one of those that a variadic one stands for, has this name."""
+    if not operand.variadic:
+        return name == operand.name
+    number = name.removeprefix(operand.name)
+    return name.startswith(operand.name) and re.fullmatch("0|[1-9][0-9]*", number) is not None
+
+
 @dataclass(frozen=True)
 class Attribute:
     """An attribute; `mode` marks one that says how to evaluate and is not in an ONNX file.

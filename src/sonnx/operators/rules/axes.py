@@ -54,7 +54,7 @@ def rules(
     yield from _axes(_Named(owner, holder, axes, operand), labels)
 
 
-def _nouns(owner: Owner) -> tuple[str, str, str]:
+def axis_words(owner: Owner) -> tuple[str, str, str]:
     """What an axis is called, several, and one of them."""
     return (
         ("dimension", "dimensions", "a dimension") if owner.domain == "xla" else ("axis", "axes", "an axis")
@@ -130,7 +130,7 @@ def _axes(named: _Named, labels: Iterator[str]) -> Iterator[Rule]:
 
 
 def _list(named: _Named, label: str, wrong: Any) -> Rule:
-    (noun, nouns, _), enough = _nouns(named.owner), named.axes.least
+    (noun, nouns, _), enough = axis_words(named.owner), named.axes.least
 
     def broken(call: Call) -> Broken | None:
         held, listed = value(call, named.holder), named.listed(call)
@@ -144,7 +144,7 @@ def _list(named: _Named, label: str, wrong: Any) -> Rule:
 
 
 def _range(named: _Named, label: str, wrong: Any) -> Rule:
-    (noun, nouns, some), one = _nouns(named.owner), not named.axes.is_list
+    (noun, nouns, some), one = axis_words(named.owner), not named.axes.is_list
 
     def broken(call: Call) -> Broken | None:
         held, shapes = value(call, named.holder), named.shapes(call)
@@ -189,7 +189,7 @@ def _range(named: _Named, label: str, wrong: Any) -> Rule:
 
 
 def _order(named: _Named, label: str, wrong: Any) -> Rule:
-    (noun, nouns, _), order = _nouns(named.owner), named.axes.order
+    (noun, nouns, _), order = axis_words(named.owner), named.axes.order
     statement, reason, advice = {
         "neighbours": (
             "be neighbours in rising order: each is the one before it plus 1",
@@ -226,7 +226,7 @@ def _order(named: _Named, label: str, wrong: Any) -> Rule:
 
 def _single(named: _Named, label: str) -> Rule:
     """Each axis has the size 1; one whose size is open has another rule."""
-    (noun, nouns, some), good = _nouns(named.owner), named.owner.good
+    (noun, nouns, some), good = axis_words(named.owner), named.owner.good
 
     def broken(call: Call) -> Broken | None:
         listed = (named.listed(call) or ()) if named.inside(call) else ()
@@ -257,7 +257,7 @@ def _single(named: _Named, label: str) -> Rule:
 
 def joined(owner: Owner, operand: Operand, labels: Iterator[str]) -> Iterator[Rule]:
     """Tensors that are put together along an axis have one, and all equally many."""
-    noun, nouns, some = _nouns(owner)
+    noun, nouns, some = axis_words(owner)
     kind = next(iter(owner.good.inputs.values()))
     scalars, vectors = (
         replace(owner.good, inputs=dict.fromkeys(owner.good.inputs, replace(kind, shape=shape)))

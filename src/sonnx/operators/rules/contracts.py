@@ -11,8 +11,8 @@ from typing import Any
 
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.rules import axes, holding, made, made_lists
-from sonnx.operators.rules.declarations import ShapeOf
+from sonnx.operators.rules import axes, holding, made, made_lists, made_outputs
+from sonnx.operators.rules.declarations import ShapeOf, ShapesOf, only
 from sonnx.operators.rules.examples import good_call
 from sonnx.operators.rules.operands import Extents, extents
 from sonnx.operators.rules.shapes import NamesOf, common_shape, element_names
@@ -67,8 +67,10 @@ def elementwise(
     if added:
         typed = {each.name for each in operands if each.variable == _VARIABLE}
         found.append(made.types_of_version(owner, [name for name in combined if name in typed], added))
-    found.append(_shape_of_inputs(made.output_shape(owner, result, "D1", shape_of, first), operands))
-    found.append(made.output_type(owner, result, "D2", shape_of, first))
+    shapes_of = only(result.name, shape_of)
+    shape_rule = made_outputs.output_shape(owner, result, "D1", shapes_of, first)
+    found.append(_shape_of_inputs(shape_rule, operands))
+    found.append(made_outputs.output_type(owner, result, "D2", shapes_of, first))
     return Contract(
         name,
         versions,
@@ -91,7 +93,7 @@ def moving(
     summary: str,
     inputs: Sequence[Operand],
     output: Operand,
-    shape: Callable[..., Extents | None],
+    shape: Callable[..., Extents | Sequence[Extents] | None],
     good: Call,
     ruling: str,
     types: tuple[DType, ...] = ALL,
@@ -105,36 +107,22 @@ def moving(
 
     `shape` gives the output's shape, None where that cannot be told: it takes the sizes of operands, None for
     those left open, and the integers of attributes and constants, all by their names, and is asked where the
-    rules on these hold. `good` is a call that conforms, and `too_large` one whose output would be too large,
-    where it can have more elements or axes than the input. What integers stand for (`holds`) makes rules.
+    rules on these hold. Of a variadic `output` it lists the shapes of all that there are. `good` is a call
+    that conforms, and `too_large` one of which an output would be too large, where it can have more elements
+    or axes than the input. What integers stand for (`holds`) makes rules.
     """
     operands = tuple(completed(operand, types, "") for operand in inputs)
     result = replace(output, types=types, variable=_VARIABLE)
     owner = made.Owner(name, good, ruling, domain)
-    first = _first_typed(owner, operands)
     holders: list[axes.Holder] = [*attributes, *operands]
     named = {each.holds.of for each in holders if isinstance(each.holds, Axes)}
     found = [*_input_rules(owner, operands, named), *_attribute_rules(owner, attributes, more, operands)]
     moved = [each.name for each in operands if not each.constant]
     on_types = {f"{what} of {each}" for each in moved for what in ("type", "types")}
     before = [rule for rule in (*found, *more) if rule.made_from not in on_types]
-    shape_of = _shape_of(shape, operands, attributes, before)
-    found.append(made.output_shape(owner, result, "D1", shape_of, first))
-    found.append(
-        replace(
-            made.output_type(owner, result, "D2", shape_of, first),
-            reason="Elements are copied bit for bit.",
-            ruling="D-ALL-4",
-        )
-    )
-
-    if too_large is not None:
-        found.append(made.addressable(owner, result, "D3", shape_of, too_large))
-
-    def output_types(call: Call) -> Mapping[str, TensorType]:
-        moved_type = call.inputs[first]
-        return {result.name: TensorType(moved_type.dtype, shape_of(call), dialect=good.inputs[first].dialect)}
-
+    shapes_of = _shapes_of(shape, operands, result, attributes, before)
+    first = _first_typed(owner, operands)
+    found += _output_rules(owner, result, shapes_of, first, too_large)
     return Contract(
         name,
         versions,
@@ -143,24 +131,56 @@ def moving(
         (result,),
         tuple(attributes),
         _ordered(_said(found, words), more, result),
-        output_types,
+        _moved_types(shapes_of, first, result, good),
         domain=domain,
         ruling=ruling,
         good=good,
     )
 
 
-def _shape_of(
-    shape: Callable[..., Extents | None],
+def _output_rules(
+    owner: made.Owner, output: Operand, shapes_of: ShapesOf, first: str, too_large: Call | None
+) -> Iterator[Rule]:
+    """The rules on what a move makes; `first` is the operand whose type it has."""
+    yield made_outputs.output_shape(owner, output, "D1", shapes_of, first)
+    yield replace(
+        made_outputs.output_type(owner, output, "D2", shapes_of, first),
+        reason="Elements are copied bit for bit.",
+        ruling="D-ALL-4",
+    )
+    if too_large is not None:
+        yield made_outputs.addressable(owner, output, "D3", shapes_of, too_large)
+    if output.variadic:
+        yield made_outputs.output_number(owner, output, "D4", shapes_of, first)
+
+
+def _moved_types(
+    shapes_of: ShapesOf, first: str, output: Operand, good: Call
+) -> Callable[[Call], Mapping[str, TensorType]]:
+    dialect = good.inputs[first].dialect
+
+    def output_types(call: Call) -> Mapping[str, TensorType]:
+        shapes, dtype = shapes_of(call), call.inputs[first].dtype
+        if shapes is None:
+            # Of any number of outputs nobody knows how many there are.
+            return {} if output.variadic else {output.name: TensorType(dtype, None, dialect=dialect)}
+        return {name: TensorType(dtype, each, dialect=dialect) for name, each in shapes.items()}
+
+    return output_types
+
+
+def _shapes_of(
+    shape: Callable[..., Any],
     inputs: Sequence[Operand],
+    output: Operand,
     attributes: Sequence[Attribute],
     before: Sequence[Rule],
-) -> ShapeOf:
-    """The output's shape of a call, as far as it can be told."""
+) -> ShapesOf:
+    """The shapes of what a call makes, by name, as far as they can be told."""
     held: list[axes.Holder] = [each for each in inputs if each.constant]
     held += [each for each in attributes if each.holds is not None or each.since]
 
-    def found(call: Call) -> Extents | None:
+    def found(call: Call) -> Mapping[str, Extents] | None:
         whole = [each for each in inputs if not each.constant]
         names = operand_names(whole, len(call.inputs) - len(inputs) + len(whole))
         given = {name: extents(call, name) for name in names if name in call.inputs}
@@ -168,16 +188,19 @@ def _shape_of(
         unknown = any(each is None or each is ABSENT for each in (*given.values(), *values.values()))
         if unknown or not given or any(rule.broken(call) for rule in before):
             return None
-        answer: Extents | None = called(shape, given, values)
-        return answer
+        answer = called(shape, given, values)
+        if answer is None:
+            return None
+        listed: Sequence[Extents] = tuple(answer) if output.variadic else (answer,)
+        return dict(zip(operand_names((output,), len(listed)), listed, strict=True))
 
-    def shape_of(call: Call) -> Extents | None:
+    def shapes_of(call: Call) -> Mapping[str, Extents] | None:
         if "shape" not in call.memo:
             call.memo["shape"] = found(call)
-        answer: Extents | None = call.memo["shape"]
+        answer: Mapping[str, Extents] | None = call.memo["shape"]
         return answer
 
-    return shape_of
+    return shapes_of
 
 
 def completed(operand: Operand, types: tuple[DType, ...], form: Contribution) -> Operand:

@@ -1,6 +1,6 @@
 """Predicates on what a model declares of a node's outputs. Each answers None where it cannot be asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sonnx.model.dtype import DType
 from sonnx.operators.rules.operands import Extents, alike, known
@@ -10,6 +10,18 @@ from sonnx.vocabulary.rule import Broken, Predicate, Shown
 
 # The shape that operands and attributes give; None where another rule says why there is none.
 ShapeOf = Callable[[Call], Extents | None]
+# The shapes of everything that a call makes, by name.
+ShapesOf = Callable[[Call], Mapping[str, Extents] | None]
+
+
+def only(output: str, shape_of: ShapeOf) -> ShapesOf:
+    """The shapes where there is one output."""
+
+    def shapes_of(call: Call) -> Mapping[str, Extents] | None:
+        shape = shape_of(call)
+        return None if shape is None else {output: shape}
+
+    return shapes_of
 
 
 def declared_type(output: str, reference: str) -> Predicate:

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 from sonnx.operators.rules import axes
-from sonnx.operators.rules.axes import Holder, value, with_value
+from sonnx.operators.rules.axes import Holder, axis_words, value, with_value
 from sonnx.operators.rules.lists import integers, is_integer
 from sonnx.operators.rules.made import Owner
 from sonnx.operators.rules.operands import extents, sizes
 from sonnx.operators.rules.wording import written
 from sonnx.vocabulary.call import ABSENT, Call
-from sonnx.vocabulary.integers import Axes, Divisor, OneOf, Sizes
+from sonnx.vocabulary.integers import Axes, Divisor, OneOf, Parts, Sizes
 from sonnx.vocabulary.operator import Attribute, Operand
 from sonnx.vocabulary.rule import Broken, Rule, Shown
 
@@ -27,6 +28,9 @@ def rules(owner: Owner, holder: Holder, inputs: Sequence[Operand], labels: Itera
             yield _sizes(owner, holder, next(labels))
             if held.of:
                 yield _product(owner, holder, held, next(labels))
+        case Parts() as cut:
+            yield _sizes(owner, holder, next(labels))
+            yield _together(owner, holder, cut, next(labels))
         case Divisor() as divisor:
             yield _positive(owner, holder, next(labels))
             yield _divides(owner, holder, divisor, next(labels))
@@ -105,6 +109,34 @@ def _product(owner: Owner, holder: Holder, held: Sizes, label: str) -> Rule:
         "Elements are moved; none is left out and none is added.",
         predicate,
         with_value(owner.good, holder, (right[0] + 1, *right[1:]) if right else (2,)),
+        ruling=owner.ruling,
+    )
+
+
+def _together(owner: Owner, holder: Holder, cut: Parts, label: str) -> Rule:
+    """The sizes of the parts of an axis are together its own."""
+    noun, *_ = axis_words(owner)
+
+    def predicate(call: Call) -> Broken | None:
+        listed, shape = integers(value(call, holder)), extents(call, cut.of) or ()
+        place: Any = call.attributes.get(cut.along)
+        # What is absent, unknown, no size or no axis has a rule of its own.
+        is_there = is_integer(place) and -len(shape) <= place < len(shape)
+        size = shape[place] if is_there else None
+        if listed is None or size is None or sum(listed) == size or min(listed, default=0) < 0:
+            return None
+        shown = Shown(holder.name, written(listed), f"{sum(listed)} together")
+        given = Shown(cut.of, str(call.inputs[cut.of]), f"{size} on {noun} {place}")
+        return Broken((shown, given), f"cut the {size} into parts, each of them once")
+
+    right = value(owner.good, holder)
+    return owner.rule(
+        f"parts of {holder.name}",
+        f"{holder.name}.{label}",
+        f"The sizes in `{holder.name}` must together be that of the {noun} `{cut.along}` of `{cut.of}`.",
+        "Every element goes into one part.",
+        predicate,
+        with_value(owner.good, holder, (right[0] + 1, *right[1:])),
         ruling=owner.ruling,
     )
 

@@ -10,11 +10,8 @@ from math import inf
 from typing import Any
 
 from sonnx.model.dtype import ALL, DType
-from sonnx.model.tensor_type import TensorType
 from sonnx.operators.rules import element_types, limits, shapes, storage, values
-from sonnx.operators.rules.declarations import ShapeOf, declared_as, declared_shape, declared_type
 from sonnx.operators.rules.examples import of_type, other_type, refused_type, with_inputs
-from sonnx.operators.rules.operands import static
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Attribute, Operand, identifier_of, operand_names
 from sonnx.vocabulary.rule import Predicate, Rule
@@ -320,74 +317,6 @@ def number(owner: Owner, attribute: Attribute, label: str) -> Rule:
         owner.but(**{name: inf if is_float else 0.5}),
         ruling="D-ALL-12" if is_float else "D-ALL-3",
     )
-
-
-def output_shape(owner: Owner, output: Operand, label: str, shape_of: ShapeOf, reference: str) -> Rule:
-    """A declared output has the shape that follows; `reference` is the operand whose type it has."""
-    right = shape_of(owner.good) or ()
-    held = _held(owner, output, reference)
-    return owner.rule(
-        f"shape of {output.name}",
-        f"{output.name}.{label}",
-        f"`{output.name}` must have the shape that the operands and attributes give.",
-        "A declared shape that differs would make later operators read other elements.",
-        declared_shape(output.name, shape_of, *owner.good.inputs),
-        _declaring(owner, output, held, (*right, 2)),
-        passing=_declaring(owner, output, held, right),
-    )
-
-
-def output_type(owner: Owner, output: Operand, label: str, shape_of: ShapeOf, reference: str) -> Rule:
-    """A declared output has the type of an operand, or the one it always has."""
-    held, shape = _held(owner, output, reference), shape_of(owner.good) or ()
-    shared = bool(output.variable)
-    return owner.rule(
-        f"type of {output.name}",
-        f"{output.name}.{label}",
-        f"`{output.name}` must have the element type of `{reference}`."
-        if shared
-        else f"`{output.name}` must be {element_types.in_words(output.types)}.",
-        "No operator converts unless its name says so."
-        if shared
-        else "Whatever the operands are, the results are of this type.",
-        declared_type(output.name, reference) if shared else declared_as(output.name, held),
-        _declaring(owner, output, other_type(output.types, held), shape),
-        passing=_declaring(owner, output, held, shape),
-    )
-
-
-def addressable(owner: Owner, output: Operand, label: str, shape_of: ShapeOf, failing: Call) -> Rule:
-    """The output is not too large; `failing` is a call whose output would be."""
-    return owner.rule(
-        f"size of {output.name}",
-        f"{output.name}.{label}",
-        "The output must have fewer than 2^31 elements (sizes 0 not counted) and at most 64 axes.",
-        "Indices of generated code are 32 bits wide, and no array here has more axes.",
-        limits.addressable(made_shapes(shape_of), *list(owner.good.inputs)[:1]),
-        failing,
-        restricts_onnx=True,
-    )
-
-
-def made_shapes(shape_of: ShapeOf) -> Callable[[Call], Sequence[tuple[int, ...]]]:
-    """The shape of the output, as far as it is known."""
-
-    def shapes(call: Call) -> Sequence[tuple[int, ...]]:
-        found = shape_of(call)
-        whole = None if found is None else static(found)
-        return () if whole is None else (whole,)
-
-    return shapes
-
-
-def _held(owner: Owner, output: Operand, reference: str) -> DType:
-    """The type of the output in the example."""
-    return (owner.good.inputs[reference].dtype if output.variable else None) or output.types[0]
-
-
-def _declaring(owner: Owner, output: Operand, dtype: DType, shape: tuple[int | None, ...]) -> Call:
-    dialect = next(iter(owner.good.inputs.values())).dialect
-    return replace(owner.good, outputs={output.name: TensorType(dtype, shape, dialect=dialect)})
 
 
 def _names(call: Call, operand: Operand) -> list[str]:

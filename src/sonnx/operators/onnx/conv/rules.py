@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from sonnx.model.dtype import IEEE, DType
 from sonnx.operators.onnx.conv.geometry import AUTO_PADS, CONVOLUTION, RANK, SPATIAL, channels, group, resolve
-from sonnx.operators.rules import made, made_lists
+from sonnx.operators.rules import made, made_lists, made_outputs
 from sonnx.operators.rules.contracts import completed
-from sonnx.operators.rules.declarations import declared_shape
+from sonnx.operators.rules.declarations import declared_shape, only
 from sonnx.operators.rules.limits import addressable
 from sonnx.operators.rules.lists import integers, is_integer
 from sonnx.operators.rules.operands import extents, sizes
@@ -223,7 +223,7 @@ _OPERAND_RULES = (
     ),
     made.same_type(_CONV, B, "D2", "X", "Sums of unlike types would need a conversion."),
     replace(
-        made.output_shape(_CONV, Y, "C1", CONVOLUTION.output_shape, "X"),
+        made_outputs.output_shape(_CONV, Y, "C1", only("Y", CONVOLUTION.output_shape), "X"),
         statement="`Y` must have the shape (batch of X, output channels of W, positions down lines, along "
         "columns).",
         reason="The number of positions follows from the sizes, pads, dilations and strides.",
@@ -232,7 +232,7 @@ _OPERAND_RULES = (
         ruling="D-CONV-1",
     ),
     replace(
-        made.output_type(_CONV, Y, "D1", CONVOLUTION.output_shape, "X"),
+        made_outputs.output_type(_CONV, Y, "D1", only("Y", CONVOLUTION.output_shape), "X"),
         reason="The result is rounded once to that type.",
         ruling="D-CONV-6",
     ),

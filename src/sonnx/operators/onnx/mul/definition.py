@@ -6,8 +6,10 @@ from sonnx.terms.words import cases, otherwise
 
 
 def mul(A: Term, B: Term) -> Term:
-    """The operation of IEEE 754 on floats; on integers modulo 2^n (D-ALL-6)."""
-    return cases(otherwise(A * B, "D-MUL", "The product, rounded once; integers wrap modulo 2^n."))
+    """The product of the elements at one place."""
+    return cases(
+        otherwise(A * B, "D-MUL", "The product, rounded once.", integers="The product modulo 2^n (D-ALL-6).")
+    )
 
 
 DEFINITION = elementwise(mul)

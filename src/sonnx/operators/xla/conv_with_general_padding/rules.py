@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from sonnx.operators.rules import made, made_lists
+from sonnx.operators.rules import made, made_lists, made_outputs
 from sonnx.operators.rules.contracts import completed
+from sonnx.operators.rules.declarations import only
 from sonnx.operators.rules.limits import addressable
 from sonnx.operators.rules.operands import extents
 from sonnx.operators.rules.values import POSITIVE
@@ -148,8 +149,9 @@ def _stride_rule(this: made.Owner) -> Rule:
 
 def _whole_rules(this: made.Owner, of: Convolution) -> tuple[Rule, ...]:
     mode = made_lists.mode(this, "accumulate.D1", MODES, 'write "separate" or "fused"')
-    shape = made.output_shape(this, _OUTPUT, "D1", of.output_shape, "lhs")
-    kind = made.output_type(this, _OUTPUT, "D2", of.output_shape, "lhs")
+    made_shape = only(_OUTPUT.name, of.output_shape)
+    shape = made_outputs.output_shape(this, _OUTPUT, "D1", made_shape, "lhs")
+    kind = made_outputs.output_type(this, _OUTPUT, "D2", made_shape, "lhs")
     return (
         replace(mode, passing=this.but(accumulate="fused")),
         this.rule(
