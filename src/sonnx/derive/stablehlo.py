@@ -1,8 +1,9 @@
 """Operations of StableHLO from a definition: one method a word.
 
 XLA takes subnormal numbers for zero where it calculates or compares, contracts x·y + z, may keep float16 in
-float, and divides by constants through their reciprocals. So floats are compared through their bits, and
-what was calculated is sealed: it passes through its bits, behind which XLA does not look.
+float, leaves out zeros that are added, and divides by constants through their reciprocals. So floats are
+compared through their bits, and what was calculated is sealed: it passes through its bits, behind which XLA
+does not look.
 """
 
 import operator as python
@@ -239,8 +240,12 @@ class Walk:
         return hlo.bitcast(hlo.select(hlo.is_nan(bits, x.dtype), quiet, bits), x.dtype)
 
     def word_add(self, _term: Term, a: Part, b: Part) -> Part:
-        """Sums."""
-        return self.calculated("add", a, b)
+        """Sums; XLA would leave out a zero that it knows, though -0 + 0 is +0."""
+        terms = [
+            x if isinstance(term, Tensor) and term.value is None else hlo.barrier(x)
+            for term, x in zip((a, b), self.together(a, b), strict=True)
+        ]
+        return self.sealed(hlo.elementwise("add", *terms))
 
     def word_subtract(self, _term: Term, a: Part, b: Part) -> Part:
         """Differences."""
@@ -250,9 +255,9 @@ class Walk:
         """Products."""
         return self.calculated("multiply", a, b)
 
-    def word_plus_product(self, _term: Term, total: Part, a: Part, b: Part) -> Part:
+    def word_plus_product(self, term: Term, total: Part, a: Part, b: Part) -> Part:
         """The product rounded, then the sum."""
-        return self.calculated("add", total, self.calculated("multiply", a, b))
+        return self.word_add(term, total, self.calculated("multiply", a, b))
 
     def word_divide(self, _term: Term, a: Part, b: Part) -> Part:
         """Quotients; XLA would multiply by the reciprocal of a divisor that it knows."""
