@@ -5,19 +5,23 @@ Nothing here names an operator: what the catalogue lists is asked, each on all t
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.emit.support import fold
 from tests.native.support import executable, planned
 
 import sonnx
 from sonnx.conformance.runtimes.libraries import called, compiled
 from sonnx.conformance.runtimes.question import graph, question
 from sonnx.conformance.subjects import Subject, subject_named
+from sonnx.emit.project import project
 from sonnx.evaluate.execution import Accumulate, Settings, execute
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph
+from sonnx.numeric.arrays import numpy_dtype
 from sonnx.numeric.bits import NanRule, same_bits
 from sonnx.operators import NODE_OPERATORS
 from sonnx.operators.shared.cases import load_cases
@@ -149,13 +153,19 @@ def native(model: sonnx.Graph, given: Mapping[str, Array], mode: Accumulate) -> 
     return executable(planned(model, mode)).run(given)
 
 
+def zeros(model: sonnx.Graph, _given: Mapping[str, Array]) -> Mapping[str, Array]:
+    """Results of the right types: the program with which a project tests itself is not asked here."""
+    kinds = {value.name: value.type for value in model.outputs}
+    return {name: np.zeros(kind.sizes, numpy_dtype(kind.dtype)) for name, kind in kinds.items() if kind.dtype}
+
+
 def emitted(folder: Path, kernels: KernelStyle, *flags: str) -> Engine:
     """C as it is emitted, compiled with these flags in a folder, and called."""
 
     def run(model: sonnx.Graph, given: Mapping[str, Array], mode: Accumulate) -> Mapping[str, Array]:
         home = folder / f"{kernels}-{mode}-{len(list(folder.iterdir()))}"
         home.mkdir()
-        files = model.to_c(accumulate=mode, kernels=kernels)
+        files = project(model, partial(zeros, model), version="", accumulate=mode, kernels=kernels, fold=fold)
         for name, content in files.items():
             (home / name).write_bytes(content)
         sources = [name for name in files if name.endswith(".c") and name != "test_model.c"]
