@@ -251,7 +251,7 @@ def test_an_old_operator_set_has_a_command_that_converts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    path = written(Path("it's $HOME.onnx"), network(1, 12, ("Hardmax", "Sum")))
+    path = written(Path("it's $HOME.onnx"), network(1, 12, ("Unheard", "Unseen")))
     line = last(path)
     assert line.startswith("help: `python -c 'import onnx, ")
     assert line.endswith("` writes it with operator set 13")
