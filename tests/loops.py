@@ -36,7 +36,8 @@ def for_each(
             complaints = []
             for number, row in enumerate(rows):
                 try:
-                    said = test(**dict(zip(called, row, strict=True)), **given)  # type: ignore[func-returns-value]
+                    asked: Callable[..., object] = test
+                    said = asked(**dict(zip(called, row, strict=True)), **given)
                     assert said is None, "a test returns nothing"
                 # One row that is skipped would hide what others complain of.
                 except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
@@ -48,13 +49,13 @@ def for_each(
                 told = "\n".join(complaints[:_MOST_TOLD])
                 pytest.fail(f"{len(complaints)} of {len(rows)} fail:\n{told}", pytrace=False)
 
-        loop.drawn = getattr(test, "drawn", getattr(test, "is_hypothesis_test", False))  # type: ignore[attr-defined]
+        vars(loop)["drawn"] = getattr(test, "drawn", getattr(test, "is_hypothesis_test", False))
         # Hypothesis runs inside the loop; to its plugin this is a test like others.
         for name in [name for name in vars(loop) if "hypothesis" in name]:
             delattr(loop, name)
         signature = inspect.signature(test)
         rest = [each for name, each in signature.parameters.items() if name not in called]
-        loop.__signature__ = signature.replace(parameters=rest)  # type: ignore[attr-defined]
+        vars(loop)["__signature__"] = signature.replace(parameters=rest)
         return loop
 
     return looped

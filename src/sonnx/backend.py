@@ -44,8 +44,13 @@ _COVERED = {
 }
 # What the definitions cannot run, whatever the arrays: other operators, random ones, branches and loops.
 _LACKING = {"graph.D6", "graph.D7", "graph.D8"}
-# What the arrays of a run decide.
-_DECIDED_BY_ARRAYS = {"general.R2", "expand.shape.D3"}
+# What the arrays of a run decide: open sizes, and the elements of operands that must be constants.
+_DECIDED_BY_ARRAYS = {"general.R2"} | {
+    rule.identifier
+    for operator in NODE_OPERATORS.values()
+    for rule in operator.contract.rules
+    if rule.made_from in {f"{operand} constant" for operand in operator.contract.settled}
+}
 # Sizes that open ones could be: one with which every shape broadcasts, and ones that kernels fit into.
 _TRIAL_SIZES = (1, 32, 1024)
 _OPTIONS = tuple(option.name for option in fields(Settings))

@@ -52,6 +52,10 @@ def test_a_type_that_follows_from_types_is_said_to_be_inferred() -> None:
     assert told(model(*chain("Clip", "Clip"))) == (INFERS, "")
 
 
+def test_the_type_of_what_any_number_of_operands_make_is_inferred_too() -> None:
+    assert told(model(node("Max", "x x", "t"))) == (INFERS, "")
+
+
 def test_what_an_operator_outside_the_profile_makes_follows_from_the_rule_on_that() -> None:
     assert told(model(*chain("Unheard"))) == (OUTSIDE, "graph.D6")
     assert told(model(node("Bernoulli", "x", "t"))) == (OUTSIDE, "graph.D7")

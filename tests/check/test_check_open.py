@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.check.support import CLIP, HI, LO, OUT, broken, shown
 
+from sonnx.check import inference
 from sonnx.check.inference import amended, inferred_types
 from sonnx.check.models import check_graph
 from sonnx.model.graph import Constant, Graph, Node
@@ -15,7 +16,8 @@ from sonnx.operators.onnx.clip import OPERATOR as LIMIT
 from sonnx.operators.onnx.conv import OPERATOR as CONV
 from sonnx.operators.onnx.expand import OPERATOR as EXPAND
 from sonnx.operators.onnx.where import OPERATOR as WHERE
-from sonnx.vocabulary.call import call
+from sonnx.vocabulary.call import Call, call
+from sonnx.vocabulary.operator import Operator
 
 IMAGE = {"X": "float[1,2,5,5]", "W": "float[3,2,3,3]"}
 EXPLICIT: dict[str, Any] = {
@@ -118,6 +120,26 @@ def test_types_follow_where_the_operands_are_known(nodes: list[Node], expected: 
     inputs = values(x="float[2,3]", c="bool[1,3]", **IMAGE)
     found = inferred_types(graph(nodes, OUT, inputs=inputs))
     assert found.get("t") == (None if expected is None else tensor_type(expected))
+
+
+def test_what_a_node_with_types_gives_is_not_inferred_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def noted(operator: Operator, call: Call) -> Call:
+        asked.append(operator.name)
+        return amended(operator, call)
+
+    monkeypatch.setattr(inference, "amended", noted)
+    nodes = [node("Clip", "x lo hi", "t"), node("Conv", "X W", "u")]
+    inputs = values(x="float[2,3]", **IMAGE)
+    written = graph(nodes, OUT, inputs=inputs, values=values(t="float[2,3]"))
+    assert inferred_types(written)["u"] == tensor_type("float[1,3,3,3]")
+    assert asked == ["Conv"]
+    # An output that is left out has no type to be inferred.
+    asked.clear()
+    left_out = Node("Clip", ("x", "lo", "hi"), ("t", ""))
+    inferred_types(graph([left_out], OUT, inputs=inputs, values=values(t="float[2,3]")))
+    assert asked == []
 
 
 def test_a_type_that_is_written_stays_as_it_is_written() -> None:

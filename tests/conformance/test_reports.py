@@ -33,7 +33,7 @@ from tests.loops import for_each
 
 from sonnx import TensorType, same_bits
 from sonnx.conformance.reporting.arrays import MOST_BYTES, MOST_ELEMENTS, array_entry, array_text
-from sonnx.conformance.reporting.facts import departures_once, pointer
+from sonnx.conformance.reporting.facts import Pointer, departures_once, pointer
 from sonnx.conformance.reporting.junit import report_junit
 from sonnx.conformance.reporting.page import packed, report_page
 from sonnx.conformance.reporting.reports_json import report_document, report_json, report_schema
@@ -213,6 +213,12 @@ def test_an_identifier_without_an_explanation_names_the_page_of_the_operator() -
     assert "more: operators/clip.html" in report_text(report(Cell("clip", DType.FLOAT, (), (), (shape,))))
     assert pointer("clip", "clip.min.D1").page == "operators/clip.html#clip-min-d1"
     assert pointer("conv", "D-ALL-4").page == "operators/general.html#d-all-4"
+
+
+def test_a_ruling_on_the_page_of_another_operator_is_pointed_to_there() -> None:
+    found = pointer("add", "D-WHERE-1")
+    assert (found.command, found.page) == ("sonnx explain D-WHERE-1", "operators/where.html#d-where-1")
+    assert pointer("add", "D-NOWHERE-1") == Pointer("", "operators/add.html")
 
 
 # JSON

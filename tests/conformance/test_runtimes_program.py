@@ -14,7 +14,7 @@ from tests.conformance.runtimes_support import F, clip_question
 from sonnx import same_bits
 from sonnx.cli import main
 from sonnx.conformance.runtimes.child import Child
-from sonnx.conformance.runtimes.program import Program
+from sonnx.conformance.runtimes.program import RunningProgram
 from sonnx.conformance.runtimes.runtime import LateError, named
 
 ECHO = """#!/bin/sh
@@ -68,7 +68,7 @@ def test_words_that_name_files_hold_in_any_folder_and_others_stay(
 
 def test_of_what_a_program_prints_the_end_is_kept_and_no_file(tmp_path: Path) -> None:
     flood = "head -c 3000000 /dev/zero | tr '\\0' x >&2; echo last >&2; exit 5"
-    program = Program(["sh", "-c", flood], tmp_path, os.environ, talks=False)
+    program = RunningProgram(["sh", "-c", flood], tmp_path, os.environ, talks=False)
     assert program.code(60) == 5
     program.close()
     assert program.said == b"x" * (2**14 - 5) + b"last\n"
@@ -76,11 +76,11 @@ def test_of_what_a_program_prints_the_end_is_kept_and_no_file(tmp_path: Path) ->
 
 
 def test_whoever_keeps_the_pipe_of_a_program_is_not_waited_for(tmp_path: Path) -> None:
-    program = Program(["sh", "-c", "sleep 1000 & echo $! >&2"], tmp_path, os.environ, talks=False)
+    program = RunningProgram(["sh", "-c", "sleep 1000 & echo $! >&2"], tmp_path, os.environ, talks=False)
     assert program.code(60) == 0
     program.close()
     os.kill(int(program.said), 9)
-    quiet = Program(["sh", "-c", "exec 2>&-; exec sleep 1000"], tmp_path, os.environ, talks=False)
+    quiet = RunningProgram(["sh", "-c", "exec 2>&-; exec sleep 1000"], tmp_path, os.environ, talks=False)
     with pytest.raises(LateError, match=r"within 0\.05 seconds"):
         quiet.code(0.05)
     quiet.close()

@@ -33,7 +33,7 @@ from sonnx import __version__
 from sonnx.conformance import vectors
 from sonnx.conformance.subjects import SUBJECTS, subject_named
 from sonnx.conformance.vector_files import interval, npy_bytes
-from sonnx.conformance.vectors import Made, Part, case_files, cell_files, parts, write_vectors
+from sonnx.conformance.vectors import Made, Share, case_files, cell_files, parts, write_vectors
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.enclosure import Enclosure
@@ -44,8 +44,8 @@ EXPAND = ("expand", DType.INT8)
 SQUARE = "conv/float/sum-square-less-one-along-columns"
 
 
-Make = Callable[[Part], Made]
-Work = Sequence[tuple[Part]]
+Make = Callable[[Share], Made]
+Work = Sequence[tuple[Share]]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 
 from sonnx.conformance.subjects import subject_named
-from sonnx.conformance.vectors import Part, write_vectors
+from sonnx.conformance.vectors import Share, write_vectors
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array
 from sonnx.vocabulary.trial import Trial
@@ -46,12 +46,12 @@ def trials_of(operator: str, dtype: DType) -> tuple[Trial, ...]:
 
 
 @lru_cache(1)
-def some_parts() -> tuple[Part, ...]:
+def some_parts() -> tuple[Share, ...]:
     """Each of the cases as a part of its own."""
     found = []
     for (operator, kind), names in CASES.items():
         numbers = {trial.name: number for number, trial in enumerate(trials_of(operator, DType(kind)))}
-        found += [Part(operator, DType(kind), 0, numbers[name], numbers[name] + 1) for name in names]
+        found += [Share(operator, DType(kind), 0, numbers[name], numbers[name] + 1) for name in names]
     return tuple(found)
 
 

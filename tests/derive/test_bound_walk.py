@@ -291,6 +291,7 @@ def test_one_operation_is_off_by_half_a_step() -> None:
         (lambda x: x / 3, one, float(np.float32(1 / 3)) * 2.0**-24),
         (lambda x: x + x, tiny, 0.0),  # a sum of subnormal numbers is exact
         (lambda x: x * x, tiny, 2.0**-150),
+        (lambda x: x / 2, 3 * tiny, 2.0**-150),  # a tie between the first and the second of them
         (lambda x: x * 0, one, 0.0),
         (lambda x: (x - x) / 3, one, 0.0),
         (lambda x: -absolute(x), one, 0.0),

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
+from tests.derive.wrong_walks import Mutant, see_noticed
 
+from sonnx.derive import boxes as walk
 from sonnx.derive.boxes import Affine, Box, Read, affine, boxes, element_strides, read_strides
 from sonnx.terms.tensors import Given, Made, flat_place, index, inside, tensor
 from sonnx.terms.term import Sort, Term, lift
@@ -84,6 +86,7 @@ def test_boxes_cover_a_result_once_and_read_what_the_definition_reads(name: str)
     found = boxes(made)
     assert found is not None
     assert len(found) == count
+    assert [box.begin for box in found] == sorted(box.begin for box in found)
     seen: set[tuple[int, ...]] = set()
     for box in found:
         ranges = (range(b, b + n) for b, n in zip(box.begin, box.sizes, strict=True))
@@ -151,3 +154,65 @@ def test_affine_functions_of_indices() -> None:
 def test_strides_in_c_order() -> None:
     assert element_strides((2, 3, 4)) == (12, 4, 1)
     assert element_strides(()) == ()
+
+
+def moves() -> None:
+    for name in MOVES:
+        test_boxes_cover_a_result_once_and_read_what_the_definition_reads(name)
+        test_steps_lead_from_the_first_element_to_all_others(name)
+
+
+def no_moves() -> None:
+    for name in NO_MOVES:
+        test_what_is_more_than_a_move_has_no_boxes(name)
+
+
+MUTANTS = {
+    "a sum without its factor": Mutant(
+        walk._sum, "first.constant + factor * second.constant", "first.constant + second.constant", moves
+    ),
+    "factors of 0 kept": Mutant(walk._sum, "if each}", "}", test_affine_functions_of_indices),
+    "a difference added": Mutant(
+        walk.affine, 'if term.word == "add" else -1', 'if term.word == "add" else 1', moves
+    ),
+    "a product of indices": Mutant(
+        walk.affine, "not (first.factors and second.factors)", "(first or second)", no_moves
+    ),
+    "less as less or equal": Mutant(
+        walk._places, "yield up if factor > 0 else down + 1", "yield down + 1", moves
+    ),
+    "less or equal as less": Mutant(walk._places, "yield down + 1 if factor > 0 else up", "yield up", moves),
+    "equal on one side": Mutant(walk._places, "(down, down + 1)", "(down,)", moves),
+    "decided the other way at the limit": Mutant(walk._decided, "value < 0", "value <= 0", moves),
+    "both for either": Mutant(walk._decided, "else any(held)", "else all(held)", moves),
+    "no opposite": Mutant(walk._decided, "else not held[0]", "else held[0]", moves),
+    "half decided": Mutant(
+        walk._decided, "if None in held", "if all(each is None for each in held)", no_moves
+    ),
+    "cut by two indices": Mutant(
+        walk._cuts, "len(difference.factors) > 1", "len(difference.factors) > 2", no_moves
+    ),
+    "the other branch": Mutant(walk._sources, "0 if decided else 1", "1 if decided else 0", moves),
+    "a half left out": Mutant(walk._sources, "((first, place), (place, last))", "((first, place),)", moves),
+    "the last piece left out": Mutant(
+        walk._between, "bisect_left(places, last) + 1", "bisect_left(places, last)", moves
+    ),
+    "boxes as they are found": Mutant(walk.boxes, "sorted(found, key=lambda box: box.begin)", "found", moves),
+    "an index left out": Mutant(
+        walk._source, "len(indices) < len(term.arguments)", "not term.arguments", no_moves
+    ),
+    "strides of another axis": Mutant(
+        walk.element_strides, "shape[axis + 1 :]", "shape[axis:]", test_strides_in_c_order
+    ),
+    "a step for each axis but the last": Mutant(
+        Read.along, "each.factors.get(name, 0) * stride", "stride", moves
+    ),
+    "one element too far": Mutant(Read.extremes, "size - 1 for", "size for", moves),
+    "no index below the first": Mutant(Read.extremes, "sum(min(step, 0) for step in reach)", "0", moves),
+}
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("name", MUTANTS)
+def test_wrong_boxes_are_noticed(name: str) -> None:
+    see_noticed(MUTANTS[name])

@@ -38,7 +38,7 @@ from sonnx.terms.words import (
     wide,
 )
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Contract, Operand, Operator, Part
+from sonnx.vocabulary.operator import BodyNode, Contract, Operand, Operator
 
 pytestmark = pytest.mark.measured
 
@@ -355,11 +355,11 @@ SCALED = operator(elementwise(lambda X, factor: X * factor), "X")
 SUM = operator(by_two(lambda a, b: a + b), "X", "Y")
 
 
-def _body(call: Call) -> tuple[Part, ...]:
+def _body(call: Call) -> tuple[BodyNode, ...]:
     factor = 2 if call.inputs["X"].dtype is DType.INT8 else 3
     return (
-        Part(SCALED, ("X",), ("scaled",), {"factor": factor}),
-        Part(SUM, ("scaled", "X"), ("Z",)),
+        BodyNode(SCALED, ("X",), ("scaled",), {"factor": factor}),
+        BodyNode(SUM, ("scaled", "X"), ("Z",)),
     )
 
 
@@ -376,7 +376,7 @@ def test_a_composition_is_its_body() -> None:
 
 def test_a_composition_of_more_than_elements_is_no_one_function_of_them() -> None:
     turned = operator(tensorwise(lambda X: tensor((2,), lambda i: X[1 - i])), "X")
-    op = operator(None, "X", body=lambda call: (Part(turned, ("X",), ("Z",)),))
+    op = operator(None, "X", body=lambda call: (BodyNode(turned, ("X",), ("Z",)),))
     with pytest.raises(DefinitionError, match="more than one function of elements"):
         traced(op, {"X": tensor_type("float[2]")}, {}, {})
     assert evaluate(op, {"X": floats(1, 2)}, {})["Z"].tolist() == [2, 1]

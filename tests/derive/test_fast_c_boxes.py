@@ -85,7 +85,7 @@ def repeated(wanted: Sequence[int]) -> Definition:
 
 
 def flattened() -> Definition:
-    return tensorwise(lambda X: tensor((int(np.prod(X.shape)),), lambda i: X.flat(i)))  # noqa: PLW0108
+    return tensorwise(lambda X: tensor((int(np.prod(X.shape)),), X.flat))
 
 
 @dataclass(frozen=True)

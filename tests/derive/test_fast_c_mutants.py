@@ -8,8 +8,11 @@ import pytest
 from tests.derive import test_fast_c_boxes as moving
 from tests.derive import test_fast_c_elements as calculating
 from tests.derive.kernel_support import executed
+from tests.derive.wrong_walks import Mutant as Wrong
+from tests.derive.wrong_walks import see_noticed
 from tests.native.support import quick_compiler
 
+from sonnx.derive.c_elements import Bits, Calculated, Floats, Halves, Integers, Numbers
 from sonnx.native import cache
 from sonnx.plan.sources import kernel_source
 from sonnx.vocabulary.kernel import KernelCall
@@ -159,3 +162,74 @@ def test_a_wrong_kernel_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(AssertionError):
         mutant.test()
     assert changed, "the text of the kernels has changed: spoil them anew"
+
+
+# The walk itself, not what it once wrote: what is changed here is changed for every operator.
+IN_THE_WALK = {
+    "branches the other way round": Wrong(
+        Numbers._select,
+        "{condition} ? {chosen} : {otherwise}",
+        "{condition} ? {otherwise} : {chosen}",
+        of_floats("sign"),
+    ),
+    "less or equal for less": Wrong(Numbers._less, '"<"', '"<="', of_floats("maximum")),
+    "less for less or equal": Wrong(Numbers._less_equal, '"<="', '"<"', of_floats("special")),
+    "both for either": Wrong(
+        Numbers._either, "({first}) | ({second})", "({first}) & ({second})", of_floats("special")
+    ),
+    "a truth for its opposite": Wrong(Numbers._opposite, 'f"!({self', 'f"({self', of_floats("special")),
+    "masks of one bit": Wrong(Bits._opposite, 'f"~{self(', 'f"!{self(', of_bits("int32")),
+    "a difference the other way round": Wrong(
+        Floats.calculated, "self.both(term)", "self.both(term)[::-1]", of_floats("polynomial")
+    ),
+    "a sum for a product": Wrong(Calculated._multiply, '"*"', '"+"', of_floats("polynomial")),
+    "a literal with few digits": Wrong(
+        Floats.number, "text = format_float(value)", 'text = f"{value:.6e}"', of_floats("literals")
+    ),
+    "infinities without their sign": Wrong(
+        Floats.number, 'text.replace("inf"', '"inf".replace("inf"', of_floats("literals")
+    ),
+    "a root in double": Wrong(
+        Floats._root, "__builtin_sqrt{self._suffix}", "__builtin_cbrt", of_floats("sign")
+    ),
+    "any zero for -0": Wrong(
+        Floats._is_minus_zero, " & (__builtin_signbit({x}) != 0)", "", of_floats("special")
+    ),
+    "NaNs by themselves": Wrong(Floats._is_nan, "{x} != {x}", "{x} == {x}", of_floats("maximum")),
+    "integers that never wrap": Wrong(
+        Integers.calculated,
+        "({self.type})(({wide}){first} {sign} ({wide}){second})",
+        "({first} / 2 {sign} {second} / 2) * 2",
+        of_integers("polynomial", "int8"),
+    ),
+    "unsigned magnitudes": Wrong(
+        Integers._absolute, "{x} < 0 ? {negative} : {x}", "{x}", of_integers("magnitude", "int16")
+    ),
+    "the least integer as a number": Wrong(
+        Integers.number, 'return f"{kind}_MIN"', 'return f"{kind}_MAX"', of_integers("lowest", "int32")
+    ),
+    "divisors that are all 1": Wrong(
+        Integers._truncated, "{traps} ? 1 : {b}", "{traps} ? {b} : 1", of_integers("quotient", "int32")
+    ),
+    "halves rounded at the end alone": Wrong(
+        Halves.rounded, "if self._is_wide(term):", "if True:", of_floats("polynomial", "float16")
+    ),
+    "sums of halves that are rounded": Wrong(
+        Halves.rounded, "if self._is_wide(term):", "if False:", of_floats("wide", "float16")
+    ),
+    "halves compared by their bits": Wrong(
+        Halves.compared, "self.float, term", "self, term", of_floats("maximum", "float16")
+    ),
+    "a half without its sign": Wrong(Halves._negate, "^ 0x8000", "| 0x8000", of_floats("sign", "float16")),
+    "the bits of a half cut off": Wrong(
+        Halves._absolute, "& 0x7fff", "& 0x7bff", of_floats("sign", "float16")
+    ),
+    "scalars that are read again": Wrong(
+        Numbers.load, "from_{name}[i]", "from_{name}[0]", of_floats("polynomial")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IN_THE_WALK)
+def test_a_wrong_walk_to_fast_c_is_noticed(name: str) -> None:
+    see_noticed(IN_THE_WALK[name])

@@ -10,7 +10,7 @@ from docs.formulas import formula as mathml
 
 from sonnx.derive import formula as walk
 from sonnx.derive.formula import formula, latex, made_formula
-from sonnx.operators import OPERATORS
+from sonnx.operators import OPERATORS, operator
 from sonnx.terms.tensors import Given, Made, fold, tensor
 from sonnx.terms.term import DefinitionError, Sort, Term, make
 from sonnx.terms.words import (
@@ -218,20 +218,20 @@ def test_a_word_without_a_formula_is_refused() -> None:
 FORMULA: Any = walk._Formula
 SMALLER: Any = FORMULA.size
 MUTANTS: list[tuple[str, Any]] = [
-    ("word_subtract", FORMULA.word_add),
-    ("word_less", FORMULA.word_less_equal),
-    ("word_both", FORMULA.word_either),
-    ("word_negate", FORMULA.word_absolute),
+    ("_subtract", FORMULA._add),
+    ("_less", FORMULA._less_equal),
+    ("_both", FORMULA._either),
+    ("_negate", FORMULA._absolute),
     ("text", lambda self, term, _tightness=0: self.word(term)[0]),
-    ("word_is_nan", FORMULA.word_is_minus_zero),
-    ("word_divide", FORMULA.word_multiply),
-    ("word_read", FORMULA.word_read_flat),
-    ("word_index", lambda self, term: ("i", 3)),
+    ("_is_nan", FORMULA._is_minus_zero),
+    ("_divide", FORMULA._multiply),
+    ("_read", FORMULA._read_flat),
+    ("_index", lambda self, term: ("i", 3)),
     ("recurrence", lambda self, running, start, step, along: (self.text(step), 0)),
     ("extreme", lambda self, step, start, each, along: (self.text(each), 0)),
     ("size", lambda self, size: SMALLER(self, size + 1)),
     ("below", lambda self, along, between: ""),
-    ("word_fold", lambda self, term: self.word(term.arguments[1])),
+    ("_fold", lambda self, term: self.word(term.arguments[1])),
 ]
 
 
@@ -240,13 +240,22 @@ MUTANTS: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("name", "wrong"), MUTANTS)
 def test_a_wrong_formula_is_noticed(name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FORMULA, name, wrong)
+    if name.startswith("_"):
+        monkeypatch.setitem(walk._WORDS, name[1:], wrong)
     every: dict[str, Any] = ELEMENTS | CONDITIONS
     tensors = any(made_formula(made, "Y", SYMBOLS) != text for text, made in TENSORS.items())
     assert tensors or any(latex(term, SYMBOLS) != text for text, term in every.items())
 
 
+def test_a_composition_is_told_by_its_parts() -> None:
+    assert formula(operator("HardSwish")) == (
+        r"\begin{array}{ll} \text{slope} & = \text{HardSigmoid}(X;\ \alpha = \text{0x1.555556p-3}, "
+        r"\beta = 0.5) \\ Y & = \text{Mul}(X, \text{slope}) \end{array}"
+    )
+
+
 def test_the_site_can_show_every_formula() -> None:
-    found = [text for operator in OPERATORS if (text := formula(operator)) is not None]
+    found = [text for each in OPERATORS if (text := formula(each)) is not None]
     assert len(found) > len(BY_HAND)
     for text in found:
         assert "<math" in mathml(text, display=True)

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.derive.wrong_walks import Mutant, see_noticed
 
+from sonnx.derive import general as walk
 from sonnx.derive.formula import formula
 from sonnx.derive.general import General, general, known, put_back
 from sonnx.derive.tracing import traced, traced_anew
@@ -279,3 +281,80 @@ def test_attributes_that_a_definition_does_not_ask_for_are_not_told() -> None:
     )
     found = known(SHOWN["xla.Conv"][0], given)
     assert found.taken == {"lhs", "rhs", "window_strides", "padding"}
+
+
+def test_sizes_are_named_where_they_stand_first_and_axes_are_none() -> None:
+    """By hand: 2 stands first in a shape, 3 behind it, 5 in an attribute; 1 and axes stay what they are."""
+    shown = call("xla.Broadcast", {"operand": "f32[2,1,3,2]"}, {"broadcast_sizes": (5, 3, 1)})
+    found = general(SHOWN["xla.Broadcast"][0], shown)
+    assert found is not None
+    assert found.places == {" 0": ("", "0"), " 1": ("", "1"), "broadcast_sizes 0": ("broadcast_sizes", "0")}
+    first, one, second, again = found.shapes["operand"]
+    assert ([int(each) for each in (first, one, second, again)], isinstance(one, Size)) == (
+        [2, 1, 3, 2],
+        False,
+    )
+    assert first == again
+    assert [each.term.data for each in (first, second) if isinstance(each, Size)] == [" 0", " 1"]
+    written = found.call.attributes["broadcast_sizes"]
+    assert [(int(each), each.term.data if isinstance(each, Size) else "") for each in written] == [
+        *((5, "broadcast_sizes 0"), (3, " 1"), (1, "")),
+    ]
+    assert put_back((N * 2 + M - 1).term, {"N": 5, "M": 3}).data == 12
+    later = general(
+        SHOWN["xla.Collapse"][0], call("xla.Collapse", {"operand": "f32[4,2,3]"}, {"dimensions": (1, 2)})
+    )
+    assert later is not None
+    assert not any(isinstance(each, Size) for each in later.call.attributes["dimensions"])
+    assert set(later.places) == {" 0", " 1", " 2"}
+    # A place within a place is told by both numbers.
+    padded = walk._inside(((1, 2), (3, 4)))
+    assert list(padded) == [("0,0", 1), ("0,1", 2), ("1,0", 3), ("1,1", 4)]
+
+
+def put_back_everywhere() -> None:
+    for name in ("Conv", "xla.Collapse", "Expand"):
+        test_with_numbers_put_back_it_is_the_tree_of_the_call(name)
+
+
+UNNAMED = test_where_a_size_has_no_name_the_formula_is_that_of_one_call
+NAMED, COUNTED = (
+    test_sizes_are_named_where_they_stand_first_and_axes_are_none,
+    test_sizes_are_numbers_too_and_recurrences_keep_their_letter,
+)
+UNTOLD = test_attributes_that_a_definition_does_not_ask_for_are_not_told
+MUTANTS = {
+    "one example twice": Mutant(walk._found, "held * times", "held", UNNAMED),
+    "any first tree": Mutant(walk.general, "first.made.term is second.made.term", "first.made", UNNAMED),
+    "ones that may be any": Mutant(walk.general, "number > 1", "number > 0", NAMED),
+    "a name for each place": Mutant(walk.general, " and number not in names", "", NAMED),
+    "no attributes": Mutant(walk._numbers, "in _inside(held))", "in ())", NAMED),
+    "sizes of shapes alone": Mutant(walk._found, "changed.get(name, held)", "held", NAMED),
+    "shapes of numbers": Mutant(walk._found, "other(kind.sizes or ())", "kind.sizes", NAMED),
+    "axes that may be any": Mutant(walk._open, "if name not in axes", "if axes is not None", NAMED),
+    "a place without what it stands in": Mutant(walk._inside, 'f"{place},{number}"', "str(number)", NAMED),
+    "every attribute told": Mutant(
+        walk._found,
+        "frozenset(inspect.signature(operator.definition.function).parameters)",
+        "frozenset(attributes)",
+        UNTOLD,
+    ),
+    "folds over the example": Mutant(
+        walk.put_back, "_number(count, sizes)", "int(count)", put_back_everywhere
+    ),
+    "a number of another kind": Mutant(
+        walk.put_back, "lift(arguments[0].data)", "lift(arguments[0].data + 1)", COUNTED
+    ),
+    "indices that are not calculated": Mutant(
+        walk.put_back, "each.word in INDEX_WORDS and", 'each.word == "floor" and', NAMED
+    ),
+    "the sort of a number": Mutant(
+        walk.put_back, "lift(sizes[each.data], Sort.INDEX)", "lift(sizes[each.data])", put_back_everywhere
+    ),
+}
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_wrong_general_definition_is_noticed(name: str) -> None:
+    see_noticed(MUTANTS[name])

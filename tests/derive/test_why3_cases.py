@@ -18,7 +18,7 @@ from sonnx.prove.running import Options
 from sonnx.prove.theories import operators_sources, prove_theories
 from sonnx.terms.tensors import tensor
 from sonnx.terms.tracing import tensorwise
-from sonnx.vocabulary.operator import Part
+from sonnx.vocabulary.operator import BodyNode
 
 pytestmark = pytest.mark.measured
 
@@ -156,7 +156,9 @@ def test_a_composition_is_its_parts_one_in_the_other() -> None:
 
 def test_a_composition_of_more_than_elements_has_no_module() -> None:
     turned = replace(OPERATOR["relu"], definition=tensorwise(lambda X: tensor(X.shape, lambda i: X[i])))
-    assert written(replace(OPERATOR["hard_swish"], body=lambda _: (Part(turned, ("X",), ("Y",)),))) is None
+    assert (
+        written(replace(OPERATOR["hard_swish"], body=lambda _: (BodyNode(turned, ("X",), ("Y",)),))) is None
+    )
     # With attributes it would be a definition for each of their values.
     known = OPERATOR["hard_sigmoid"]
     assert written(replace(known, definition=None, body=OPERATOR["hard_swish"].body)) is None

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.derive.wrong_walks import Mutant, see_noticed
 from tests.prove.support import needs_provers
 from tests.prove.test_prove_theory_mutants import is_proved
 
@@ -130,11 +131,57 @@ def test_every_case_of_every_operator_by_tensors_has_a_module_of_its_own() -> No
     assert title("a line's end: 2 and 3") == "ALineSEnd2And3"
 
 
-READ = Walk.read
+def test_known_numbers_are_calculated_at_once() -> None:
+    known = (("add", 3), ("subtract", -11), ("multiply", -28), ("floor", -1), ("remainder", 3))
+    for word, value in known:
+        assert why3_tensors._calculated(word, -4, 7) == value
+    assert why3_tensors._calculated("floor", 7, 2) == 3
+
+
+def all_words() -> None:
+    for written in WORDS:
+        test_words_are_written_one_by_one(written)
+
+
+MUTANTS = {
+    "a test of both for either": Mutant(Walk._either, '" \\\\/ "', "_AND", all_words),
+    "a condition the other way round": Mutant(Walk._opposite, '"not"', '""', all_words),
+    "the other number": Mutant(
+        Walk._select, "then {chosen} else {otherwise}", "then {otherwise} else {chosen}", all_words
+    ),
+    "elements compared like indices": Mutant(Walk._less, "is not Sort.INDEX", "is Sort.INDEX", all_words),
+    "a step too few": Mutant(
+        Walk._fold, "*map(range, counts)", "*(range(each - 1) for each in counts)", all_words
+    ),
+    "a fold from nothing": Mutant(Walk._fold, "{self.expression(start, values)}", "one", all_words),
+    "sizes before an axis": Mutant(Walk._read_flat, "shape[axis + 1 :]", "shape[:axis]", all_words),
+    "what is bound without brackets": Mutant(Walk.expression, 'bound and " " in text', "False", all_words),
+    "a remainder for a quotient": Mutant(
+        why3_tensors._calculated,
+        'a // b if word == "floor" else a % b',
+        'a % b if word == "floor" else a // b',
+        test_known_numbers_are_calculated_at_once,
+    ),
+    "a divisor that changes nothing": Mutant(
+        why3_tensors._calculated, 'b == 1 and word in ("multiply", "floor")', "b == 1", all_words
+    ),
+    "a negative number without brackets": Mutant(
+        why3_tensors._bound, ' or text.startswith("-")', "", all_words
+    ),
+}
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_wrong_word_is_noticed(name: str) -> None:
+    see_noticed(MUTANTS[name])
+
+
+READ = Walk._read
 WRONG: list[tuple[str, Any]] = [
     ("read", lambda walk, term, values: READ(walk, make("read", term.arguments[::-1], term.data), values)),
     ("select", lambda walk, term, values: walk.expression(term.arguments[1], values)),
-    ("compared", lambda _walk, _term, _values: "0 < 1"),
+    ("less", lambda _walk, _term, _values: "0 < 1"),
 ]
 
 
@@ -146,6 +193,6 @@ WRONG: list[tuple[str, Any]] = [
 def test_a_wrong_walk_is_not_what_the_theory_says(
     word: str, wrong: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(why3_tensors.Walk, word, wrong)
+    monkeypatch.setitem(why3_tensors._WORDS, word, wrong)
     sources = operators_sources() | definitions()
     assert not is_proved(sources, "xla/concatenate/theory.mlw", "Cases", "lines")

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.derive.wrong_walks import Mutant, see_noticed
 from tests.prove.support import needs_provers
 
 from sonnx.derive import why3
@@ -147,6 +148,34 @@ def test_words_are_written_with_few_brackets(text: str) -> None:
     written = modules("it", one("x", "y"), elementwise(WORDS[text]), set())
     indented = text.replace("\n", "\n    ")
     assert f"function it (x y: t) : t =\n    {indented}\n" in written
+
+
+def all_words() -> None:
+    for text in WORDS:
+        test_words_are_written_with_few_brackets(text)
+
+
+BROKEN = {
+    "both for either": Mutant(why3._either, " \\\\/ ", " /\\\\ ", all_words),
+    "either for both": Mutant(why3._both, " /\\\\ ", " \\\\/ ", all_words),
+    "no opposite": Mutant(why3._opposite, "not {", "{", all_words),
+    "the other number": Mutant(
+        why3._select, "then {chosen} else {otherwise}", "then {otherwise} else {chosen}", all_words
+    ),
+    "no brackets": Mutant(why3.expression, "loose and bound >= loose", "False", all_words),
+    "brackets everywhere": Mutant(why3.expression, "loose and bound >= loose", "loose", all_words),
+    "a word by its own name": Mutant(why3._operation, "called(term.word)", "term.word", all_words),
+    "operands the other way round": Mutant(
+        why3._applied, "for each in arguments)", "for each in arguments[::-1])", all_words
+    ),
+    "a literal without its sign": Mutant(why3.literal_name, '"minus_" if value < 0 else ""', '""', all_words),
+}
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_wrong_word_is_noticed(name: str) -> None:
+    see_noticed(BROKEN[name])
 
 
 def test_literals_are_rounded_once_where_a_format_is_known() -> None:

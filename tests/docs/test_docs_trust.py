@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from docs.build import Inputs, Places, build, main, make_sources
@@ -93,7 +94,7 @@ def emitted(model: str = MODEL) -> Mapping[str, Mapping[str, str]]:
     return {"example": {"model.c": model}, "kernels": {"model.c": others}, "fused": {"model.c": others}}
 
 
-def write_lock(root: Path, lost: str = "", changed: str = "", **stamp: str) -> None:
+def write_lock(root: Path, lost: str = "", changed: str = "", **stamp: Any) -> None:
     """A lock on all that is there, but for a unit that is lost, and one with another text."""
     evidence = read_evidence(root, emitted())
     entry = Entry("", TOOLS, "proved", 2, 1, ("cvc4nofp", "Qed"), 1.5, "0123456789ab", "2026-01-02")
@@ -106,7 +107,7 @@ def write_lock(root: Path, lost: str = "", changed: str = "", **stamp: str) -> N
     if changed:
         entries[changed] = replace(entries[changed], text="f" * 64)
     if stamp:
-        entries["example net_run"] = replace(entries["example net_run"], **stamp)  # type: ignore[arg-type]
+        entries["example net_run"] = replace(entries["example net_run"], **stamp)
     lock = Lock({TOOLS: ("why3 1.5.1", "cvc4 1.8")}, entries)
     (root / "proofs.lock").write_text(lock_text(lock))
 

@@ -1,7 +1,7 @@
 """A short run over mutated files, and the fuzzer itself put to the test."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import ModelProto
 from tests.fuzz.__main__ import main
-from tests.fuzz.corpus import MAKERS, samples
+from tests.fuzz.corpus import MAKERS, Sample, samples
 from tests.fuzz.harness import Answer, Settings, Summary, examine, keep
 from tests.fuzz.mutations import BYTE_MUTATIONS, MODEL, MUTATIONS, mutated
 from tests.loops import for_each
@@ -129,8 +129,8 @@ def test_mutating_leaves_the_corpus_alone() -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-def test_mutation_starts_from_models_that_onnx_accepts(make: object, tmp_path: Path) -> None:
-    sample = MAKERS[[maker.__name__ for maker in MAKERS].index(make.__name__)]()  # type: ignore[attr-defined]
+def test_mutation_starts_from_models_that_onnx_accepts(make: Callable[[], Sample], tmp_path: Path) -> None:
+    sample = make()
     for name, content in {**sample.beside, MODEL: sample.model.SerializeToString()}.items():
         (tmp_path / name).write_bytes(content)
     onnx.checker.check_model(tmp_path / MODEL)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,10 @@ from tests.mutants.drawing import ROOT, SOURCES, Mutant, drawn
 MUTANT = Mutant("src/sonnx/x.py", 2, "    return a < b", 11, "a < b", "(a <= b)")
 
 
-def failure(test: object) -> str:
+def failure(test: Callable[..., object]) -> str:
     # Whatever ends the loop is looked at: a skip that got out would skip the test that asks for it.
     with pytest.raises((pytest.fail.Exception, pytest.skip.Exception)) as caught:
-        test()  # type: ignore[operator]
+        test()
     return str(caught.value)
 
 
@@ -47,7 +48,7 @@ def test_a_loop_that_asks_nothing_is_refused() -> None:
         yield n
 
     with pytest.raises(AssertionError):
-        for_each("n", [1])(generator)  # type: ignore[arg-type]
+        for_each("n", [1])(generator)  # type: ignore[arg-type]  # no test, which is looked at
 
 
 def test_thinned_values_have_both_ends_and_are_all_there_in_the_deep_tier(

@@ -11,7 +11,7 @@ from sonnx.model.graph import Function, Graph, Node
 from sonnx.operators import catalogue
 from sonnx.operators.composing import executable
 from sonnx.operators.onnx.clip import OPERATOR as CLIP
-from sonnx.vocabulary.operator import Contract, Operator, Part
+from sonnx.vocabulary.operator import BodyNode, Contract, Operator
 
 pytestmark = pytest.mark.measured
 
@@ -29,8 +29,8 @@ TWICE = Operator(
         lambda call: {CLIP.contract.outputs[0].name: call.inputs["input"]},
     ),
     body=lambda call: (
-        Part(CLIP, ("input", "min", "max"), ("once",)),
-        Part(CLIP, ("once", "max", "min"), ("output",)),
+        BodyNode(CLIP, ("input", "min", "max"), ("once",)),
+        BodyNode(CLIP, ("once", "max", "min"), ("output",)),
     ),
 )
 

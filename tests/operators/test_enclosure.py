@@ -391,3 +391,16 @@ def test_what_some_order_rounds_has_more_than_one_result() -> None:
     enclosure = enclosed([1, 2.0**-24, 2.0**-24], [1, 1, 1])
     assert inside(enclosure, 1.0)
     assert inside(enclosure, 1 + 2.0**-23)
+
+
+def test_a_compensated_sum_of_two_rounded_products_is_off_by_three_roundings_at_most() -> None:
+    """By hand: here a step down is 1.05 roundings of the sum, so two steps are allowed, and not three."""
+    x, w = [1.3 + 2.0**-20, 0.6 + 2.0**-21], [1 + 2.0**-15, 1 + 2.0**-14]
+    exact = sum(Fraction(float(F(a))) * Fraction(float(F(b))) for a, b in zip(x, w, strict=True))
+    steps = [F(float(exact))]
+    for _ in range(3):
+        steps.append(np.nextafter(steps[-1], F(0)))
+    off = [float((exact - Fraction(float(each))) / exact * 2**24) for each in steps]
+    assert [round(each) for each in off] == [0, 1, 2, 3]
+    assert off[2] < 3 < off[3]
+    assert [inside(enclosed(x, w), each) for each in steps] == [True, True, True, False]

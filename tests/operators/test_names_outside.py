@@ -15,6 +15,7 @@ PACKAGE = Path(sonnx.__file__).parent
 ROOT = PACKAGE.parents[1]
 NAMES = {name for op in OPERATORS for name in (op.name, op.contract.name)}
 CONSTANTS = {op.folder.upper() for op in OPERATORS}
+RULES = tuple(f"{op.identifier}." for op in OPERATORS)
 PACKAGES = {op.package for op in OPERATORS}
 # Who may name operators, which ones, and why.
 ALLOWED: dict[str, tuple[frozenset[str], str]] = {
@@ -45,11 +46,13 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
 }
 
 
-def named(text: str) -> Iterator[str]:
-    """What a source names: operators by a string, by a constant called so, by an import of its folder."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Constant) and node.value in NAMES:
-            yield str(node.value)
+def named(source: str) -> Iterator[str]:
+    """What a source names: operators and their rules by a string, by a constant called so, by an import."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant):
+            text = str(node.value)
+            if text in NAMES or text.startswith(RULES):
+                yield text
         elif isinstance(node, ast.Name) and node.id in CONSTANTS:
             yield node.id
         elif isinstance(node, ast.Attribute) and node.attr in CONSTANTS:
@@ -84,6 +87,8 @@ def test_no_source_names_an_operator_but_those_that_say_why() -> None:
         ('table = {"xla.Clamp": 1}', "xla.Clamp"),
         ("from sonnx.operators.onnx.conv.geometry import axes", "sonnx.operators.onnx.conv.geometry"),
         ("from sonnx.operators.onnx.relu import OPERATOR", "sonnx.operators.onnx.relu"),
+        ('decided = {"expand.shape.D3"}', "expand.shape.D3"),
+        ('f"xla.conv.{place}"', "xla.conv."),
         ("found is WHERE", "WHERE"),
         ("catalogue.EXPAND", "EXPAND"),
     ],

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from sonnx.operators.rules import made_lists, values
-from sonnx.operators.rules.made import Subject
+from sonnx.operators.rules.made import Owner
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.rule import Broken, Rule, Shown
 
-POOL = Subject(
+POOL = Owner(
     "Pool",
     call("Pool", {"X": "float[1,2,5,5]"}, {"kernel": (3, 3), "pads": (0, 0), "steps": (1, 1), "mode": "max"}),
     "D-POOL",

@@ -143,7 +143,7 @@ def test_trials_hold_plain_arrays_of_the_type_on_trial(name: str, dtype: DType) 
             if operand not in OTHERS:
                 assert held_type(array) is dtype
         assert trial.constants < set(trial.inputs)
-        settled = {each.name for each in on_trial(name).contract.inputs if each.constant}
+        settled = on_trial(name).contract.settled
         assert settled <= trial.constants
         modes = {attribute.name for attribute in on_trial(name).contract.attributes if attribute.mode}
         assert "accumulate" not in modes & set(trial.attributes)

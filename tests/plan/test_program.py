@@ -12,7 +12,7 @@ from tests.plan.test_slots import complaints
 
 import sonnx
 from sonnx.native.memory import offsets
-from sonnx.plan.program import ALIGNMENT, Definition, Program
+from sonnx.plan.program import ALIGNMENT, Defined, Program
 from sonnx.plan.slots import assign
 from sonnx.vocabulary.kernel import KernelCall
 
@@ -190,6 +190,6 @@ def test_text_takes_no_memory_of_ours_and_is_left_to_definitions() -> None:
         [value("u", "string", (3,))],
     )
     found = planned(graph)
-    assert all(isinstance(step, Definition) for step in found.steps)
+    assert all(isinstance(step, Defined) for step in found.steps)
     assert found.temporaries() == []
     assert found.buffers["u"].bytes == 0

@@ -15,7 +15,7 @@ from sonnx.model.graph import Graph, Node
 from sonnx.native.engine import Executable
 from sonnx.operators import catalogue
 from sonnx.operators.onnx.clip import OPERATOR as CLIP
-from sonnx.plan.program import Definition, program
+from sonnx.plan.program import Defined, program
 from sonnx.vocabulary.kernel import Epilogue, KernelCall, KernelRequest, NodeKernels, Variant
 from sonnx.vocabulary.operator import Contract, Operand, Operator
 
@@ -108,7 +108,7 @@ def test_every_output_that_has_a_name_is_computed(outputs: tuple[str, ...], apar
     planned = program(graph(*outputs), "separate")
     assert {name for step in planned.steps for name in step.writes} == {name for name in outputs if name}
     assert set(planned.nodes) == {(0,)}
-    assert any(isinstance(step, Definition) for step in planned.steps) == (apart is DEFINED)
+    assert any(isinstance(step, Defined) for step in planned.steps) == (apart is DEFINED)
     for found in (execute(graph(*outputs), given, Settings()), Executable(planned).run(given)):
         assert {name: array.tolist() for name, array in found.items()} == {
             name: wanted[name].tolist() for name in outputs if name

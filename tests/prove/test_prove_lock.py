@@ -30,7 +30,7 @@ from proofs.units import project_units, theory_units, tools_digests, tree_digest
 from tests.prove.projects import tiny
 from tests.prove.support import fake_tools
 
-from sonnx.prove.plan import Plan
+from sonnx.prove.plan import ProofPlan
 from sonnx.prove.projects import PROVERS, driver_files
 from sonnx.prove.result import Goal, Proofs
 from sonnx.prove.running import Options
@@ -299,10 +299,12 @@ def test_what_is_proved_now_comes_from_no_cache_and_is_what_was_asked_for(
     seen: list[tuple[str, bool, bool]] = []
 
     @contextmanager
-    def planned(folder: Path | None = None, *, options: Options, wanted: Any, **_: Any) -> Iterator[Plan]:
+    def planned(
+        folder: Path | None = None, *, options: Options, wanted: Any, **_: Any
+    ) -> Iterator[ProofPlan]:
         subject, unit = ("onnx/clip/theory.mlw", "Clip") if folder is None else (folder.name, "f")
         seen.append((subject, options.cache, wanted(subject, unit)))
-        yield Plan([], lambda _: Proofs(()))
+        yield ProofPlan([], lambda _: Proofs(()))
 
     monkeypatch.setattr(command, "planned_theories", planned)
     monkeypatch.setattr(command, "planned_project", planned)

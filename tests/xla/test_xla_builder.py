@@ -359,7 +359,7 @@ def test_a_rule_is_broken_at_the_call_that_breaks_it_and_nothing_is_added() -> N
     assert rules_broken(lambda: b.concatenate([x, i], 0)) == ["xla.concatenate.operands.D3"]
     assert rules_broken(lambda: b.call(limit())) == ["xla.call.args.D1"]
     assert rules_broken(lambda: b.call(limit(), x)) == ["xla.call.args.D2"]
-    assert rules_broken(lambda: b.call(b, x)) == ["xla.call.computation.D1"]  # type: ignore[arg-type]
+    assert rules_broken(lambda: b.call(b, x)) == ["xla.call.computation.D1"]  # type: ignore[arg-type]  # a user's slip
     assert rules_broken(lambda: b.clamp(x, s, i)) == ["xla.clamp.max.D1"]
     tuple_of = (x, x)
     assert rules_broken(lambda: b.convert_element_type(tuple_of, "f32")) == [

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from sonnx.model.location import Location
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import GENERAL_RULES
-from sonnx.vocabulary.call import ABSENT, Call
+from sonnx.vocabulary.call import ABSENT, Alike, Call, alike
 from sonnx.vocabulary.operator import Contract, Operand, Operator, operand_names
 from sonnx.vocabulary.rule import Broken, Finding, Rule
 
@@ -16,7 +17,8 @@ _NOTHING = TensorType(None, None, foreign="absent")
 def check_call(operator: Operator, call: Call) -> tuple[Finding, ...]:
     """List every rule that a call of an operator's function breaks, with the values that show it."""
     complete = _complete(operator.contract, call, operator.contract.named)
-    return _findings(operator.contract, complete, complete, None)
+    broken = _broken_rules(operator.contract, complete, complete)
+    return tuple(finding(rule, call.operator, each, None) for rule, each in broken)
 
 
 def check_node_call(operator: Operator, call: Call, location: Location) -> tuple[Finding, ...]:
@@ -25,24 +27,33 @@ def check_node_call(operator: Operator, call: Call, location: Location) -> tuple
     A model's tensors are checked one by one elsewhere, so the general rules see only operands that are
     absent. A mode of evaluation is nothing that a model can say.
     """
+    asked = alike(call)
+    broken = _broken_by_node(operator, call) if asked is None else _remembered(operator, asked)
+    return tuple(finding(rule, call.operator, each, location) for rule, each in broken)
+
+
+# Networks repeat themselves: nodes of one operator that differ in names alone are asked once.
+@lru_cache(1024)
+def _remembered(operator: Operator, asked: Alike) -> Sequence[tuple[Rule, Broken]]:
+    return _broken_by_node(operator, asked.call)
+
+
+def _broken_by_node(operator: Operator, call: Call) -> Sequence[tuple[Rule, Broken]]:
     contract = operator.contract
     modes = {attribute.name: attribute.default for attribute in contract.attributes if attribute.mode}
     written = [name for name in contract.named if name not in modes]
     complete = _complete(contract, call, written)
     complete = replace(complete, attributes={**complete.attributes, **modes})
     absent = {name: kind for name, kind in complete.inputs.items() if kind is _NOTHING}
-    general = replace(complete, inputs=absent, outputs={})
-    return _findings(contract, general, complete, location)
+    return _broken_rules(contract, replace(complete, inputs=absent, outputs={}), complete)
 
 
-def _findings(
-    contract: Contract, general: Call, call: Call, location: Location | None
-) -> tuple[Finding, ...]:
+def _broken_rules(contract: Contract, general: Call, call: Call) -> Sequence[tuple[Rule, Broken]]:
     """What breaks the general rules, then the operator's own; where those say it better, only they say it."""
     own = _broken(contract.rules, call)
     instead = {rule.instead_of for rule, _ in own}
     others = [found for found in _broken(GENERAL_RULES, general) if found[0].identifier not in instead]
-    return tuple(finding(rule, call.operator, broken, location) for rule, broken in (*others, *own))
+    return (*others, *own)
 
 
 def _broken(rules: Sequence[Rule], call: Call) -> list[tuple[Rule, Broken]]:

@@ -114,9 +114,8 @@ def _follow(walk: _Walk, operator: Operator, node: Node, location: Location) -> 
     """Infer what a node of the profile makes, or say what that fails of."""
     first = next((name for name in node.inputs if name and not closed(walk.types.get(name))), None)
     call = amended(operator, node_call(operator, node, walk.types, walk.graph.data))
-    demanded = {operand.name for operand in operator.contract.inputs if not operand.optional}
     found: Mapping[str, TensorType] = {}
-    if first is None and demanded <= call.inputs.keys():
+    if first is None and operator.contract.needed <= call.inputs.keys():
         found = operator.contract.output_types(replace(call, outputs={}))
     labels = operand_names(operator.contract.outputs, len(node.outputs))
     for label, name in zip_longest(labels, node.outputs, fillvalue=""):

@@ -63,12 +63,6 @@ def amended(operator: Operator, call: Call) -> Call:
     return replace(call, inputs=inputs, attributes=attributes) if found else call
 
 
-def demanded(operator: Operator) -> set[str]:
-    """The operands without which nothing can be inferred; of a variadic one there is at least the first."""
-    operands = [operand for operand in operator.contract.inputs if not operand.optional]
-    return {f"{operand.name}0" if operand.variadic else operand.name for operand in operands}
-
-
 def inferred_types(graph: Graph) -> Mapping[str, TensorType]:
     """The types that the model writes, and those that follow from them for tensors without one."""
     types = dict(graph.types)
@@ -81,7 +75,7 @@ def inferred_types(graph: Graph) -> Mapping[str, TensorType]:
                 types.setdefault(node.outputs[0], value.type)
         elif operator is not None and _open(node.outputs, types):
             call = amended(operator, node_call(operator, node, types, graph.data))
-            if demanded(operator) <= call.inputs.keys():
+            if operator.contract.needed <= call.inputs.keys():
                 found = operator.contract.output_types(call)
                 for operand, name in zip(operator.contract.outputs, node.outputs, strict=False):
                     if name and name not in graph.types:

@@ -65,7 +65,7 @@ def _plain(example: Outcome) -> Iterator[Trial]:
 
     First, where there are others, with ones for those elements alone that are no ordinary numbers.
     """
-    sizes = {operand.name for operand in example.subject.operator.contract.inputs if operand.constant}
+    sizes = example.subject.operator.contract.settled
     ordinary = {name: _ordinary(array) for name, array in example.trial.inputs.items() if name not in sizes}
     if any(array is not example.trial.inputs[name] for name, array in ordinary.items()):
         yield replace(example.trial, inputs={**example.trial.inputs, **ordinary})

@@ -164,7 +164,7 @@ def _pieces(size: int, count: int) -> Iterator[tuple[int, int]]:
 
 def _change(work: _Work) -> None:
     """Leave out axes and operands, and let the model hold no operand that it need not."""
-    deciding = {operand.name for operand in work.subject.operator.contract.inputs if operand.constant}
+    deciding = work.subject.operator.contract.settled
     work.take(replace(work.trial, constants=work.trial.constants & deciding))
     while any(map(work.take, work.form.smaller(work.trial))):
         pass
@@ -223,7 +223,7 @@ def _with_number(trial: Trial, name: str, place: int, number: int) -> Trial:
 
 def _simplify_elements(work: _Work) -> None:
     """All of an array at once, then pieces of it, then element by element."""
-    sizes = {operand.name for operand in work.subject.operator.contract.inputs if operand.constant}
+    sizes = work.subject.operator.contract.settled
     for name in [name for name in work.trial.inputs if name not in sizes]:
         array = work.trial.inputs[name]
         simple, size = simple_values(held_type(array))[:2], array.size

@@ -57,10 +57,9 @@ class Subject:
     @cached_property
     def nan(self) -> NanRule:
         """Whether NaNs are calculated, and so any will do, or moved bit for bit (D-ALL-4)."""
-        case, settled = load_cases(self.identifier)[0], self.operator.contract.inputs
+        case, settled = load_cases(self.identifier)[0], self.operator.contract.settled
         types = {name: tensor.type for name, tensor in case.inputs.items()}
-        decided = {each.name for each in settled if each.constant}
-        constants = {name: tuple(case.inputs[name].array().tolist()) for name in types if name in decided}
+        constants = {name: tuple(case.inputs[name].array().tolist()) for name in types if name in settled}
         return "any" if makes_nans(self.operator, types, case.attributes, constants) else "bits"
 
     @property

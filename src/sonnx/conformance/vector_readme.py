@@ -49,7 +49,7 @@ Where a bool is a condition, every byte but 0 is true, and a few cases have such
 - `operator`, `type`: what is on trial, and on which element type; `text` says what is looked at, and `shows`
   names the rules and rulings of the specification that it is about;
 - `model`: the file, or null with the reason in `no_model`. `onnx` has the operator and the operator set of an
-  ONNX model. Where it says `outside_profile`, a conversion of XLA is asked as ONNX's Cast, some results of
+  ONNX model. Where it says `outside_profile`, an operator of XLA is asked as one of ONNX's, some results of
   which ONNX leaves open: there a departure is no fault of a runtime for ONNX;
 - `attributes` by name; `inputs`, `constants` and `outputs`, each with `name`, `type`, `shape`, the files `pb`
   and `npy`, and what the latter holds (`npy_type`);

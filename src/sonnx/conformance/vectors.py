@@ -40,7 +40,7 @@ _FLOATS = (*IEEE, DType.BFLOAT16, *PART)
 
 
 @dataclass(frozen=True)
-class Part:
+class Share:
     """Some cases of one operator and type: from the number `first` up to the one before `last`."""
 
     operator: str
@@ -70,18 +70,18 @@ class Written:
 
 
 # Makes all parts, each with one argument, wherever it likes: results come in the order of the parts.
-Run = Callable[[Callable[[Part], Made], Sequence[tuple[Part]]], Iterator[Made]]
+Run = Callable[[Callable[[Share], Made], Sequence[tuple[Share]]], Iterator[Made]]
 # Cases done, cases in all, and what is done.
 Watch = Callable[[int, int, str], None]
 
 
-def parts(units: Iterable[Unit], seed: int = 0, opset: int = NEWEST_OPSET) -> tuple[Part, ...]:
+def parts(units: Iterable[Unit], seed: int = 0, opset: int = NEWEST_OPSET) -> tuple[Share, ...]:
     """All cases of operators and types, in parts that can be made one by one; raises ValueError."""
     require_opset(opset)
     if seed < 0:
         raise ValueError(f"the seed is a whole number from 0 on, not {seed}")
     return tuple(
-        Part(operator, dtype, seed, first, min(first + _MOST_CASES, number), opset)
+        Share(operator, dtype, seed, first, min(first + _MOST_CASES, number), opset)
         for operator, dtype in units
         for number in (len(_trials(operator, dtype, seed)),)
         for first in range(0, number, _MOST_CASES)
@@ -91,7 +91,7 @@ def parts(units: Iterable[Unit], seed: int = 0, opset: int = NEWEST_OPSET) -> tu
 # --- one case ----------------------------------------------------------------------------------------------
 
 
-def cell_files(part: Part) -> Made:
+def cell_files(part: Share) -> Made:
     """Make the files of a part; the same part gives the same bytes, in any process."""
     subject = subject_named(part.operator)
     files: list[tuple[str, bytes]] = []
@@ -108,7 +108,7 @@ def cell_files(part: Part) -> Made:
 
 def case_files(operator: str, dtype: DType, trial: Trial) -> Mapping[str, bytes]:
     """The files of one trial, such as the example of a report; `case.json` is what a manifest would say."""
-    files, entry = _case(subject_named(operator), Part(operator, dtype, 0, 0, 1), trial, None)
+    files, entry = _case(subject_named(operator), Share(operator, dtype, 0, 0, 1), trial, None)
     told = {key: value for key, value in entry.items() if key not in ("path", "twin")}
     return {**files, "case.json": (json.dumps(told, sort_keys=True, indent=1) + "\n").encode()}
 
@@ -120,7 +120,7 @@ def _trials(operator: str, dtype: DType, seed: int) -> tuple[Trial, ...]:
 
 
 def _case(
-    subject: Subject, part: Part, trial: Trial, twin: str | None
+    subject: Subject, part: Share, trial: Trial, twin: str | None
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     asked = question(subject.operator, trial)
     model, content, reason = _model(asked, part.opset)
@@ -224,7 +224,7 @@ def _unwatched(done: int, total: int, name: str) -> None:
 
 
 def write_vectors(
-    path: str | Path, work: Sequence[Part], *, run: Run = HERE, watch: Watch = _unwatched
+    path: str | Path, work: Sequence[Share], *, run: Run = HERE, watch: Watch = _unwatched
 ) -> Written:
     """Write the vectors of all parts into a new folder, which appears whole or not at all; raises OSError.
 
@@ -271,7 +271,7 @@ def _closing(results: Iterator[Made]) -> Iterator[Iterator[Made]]:
             results.close()
 
 
-def _counts(work: Iterable[Part]) -> Mapping[str, Mapping[str, int]]:
+def _counts(work: Iterable[Share]) -> Mapping[str, Mapping[str, int]]:
     """Cases by operator and type."""
     counts: dict[str, dict[str, int]] = {}
     for part in work:

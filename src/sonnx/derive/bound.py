@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 from sonnx.derive.literals import literal
-from sonnx.derive.tracing import element_type, held_in, traced
+from sonnx.derive.tracing import described, element_type, held_in, traced
+from sonnx.derive.walking import methods
 from sonnx.model.dtype import INTEGERS, DType
-from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.convert import PART, convert
 from sonnx.numeric.fused import fma
@@ -68,9 +68,7 @@ def bound(
     """
     if operator.error_bound is not None:
         return operator.error_bound(arrays, attributes, order)
-    types = {name: TensorType(held_type(array), array.shape) for name, array in arrays.items()}
-    settled = {each.name for each in operator.contract.inputs if each.constant}
-    constants = {name: tuple(arrays[name].tolist()) for name in arrays if name in settled}
+    types, constants = described(operator, arrays)
     trace = traced(operator, types, attributes, constants)
     given = {name: exactly(arrays[name]) for name in trace.operands}
     kind, names = element_type(operator, types), operand_names(operator.contract.outputs, len(trace.made))
@@ -130,7 +128,7 @@ class _Walk:
     def __call__(self, term: Term) -> Any:
         """A Near for numbers and truths, an array of integers for indices."""
         if term not in self.known:
-            self.known[term] = getattr(self, f"_{term.word}")(term)
+            self.known[term] = _WORDS[term.word](self, term)
         return self.known[term]
 
     def _all(self, term: Term) -> list[Any]:
@@ -427,6 +425,9 @@ class _Walk:
     def _remainder(self, term: Term) -> Any:
         a, b = self._all(term)
         return a % b
+
+
+_WORDS = methods(_Walk)
 
 
 # --- bounds: doubles that are never less than what they stand for -------------------------------------------

@@ -6,7 +6,7 @@ vectors of the loop; and no product stands beside a sum, so none contracts them.
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from sonnx.derive.literals import literal
 from sonnx.derive.pieces import element_bytes, word_bytes
+from sonnx.derive.walking import methods
 from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
 from sonnx.numeric.arrays import numpy_dtype
 from sonnx.numeric.literals import format_float
@@ -143,10 +144,10 @@ class Numbers(ABC):
     def __call__(self, term: Term) -> str:
         """The expression of a term, after statements for what it is made of."""
         if term not in self._known:
-            method: Callable[[Term], str] | None = getattr(self, f"_{term.word}", None)
+            method = methods(type(self)).get(term.word)
             if method is None:
                 raise NoWordError(term.word)
-            self._known[term] = method(term)
+            self._known[term] = method(self, term)
         return self._known[term]
 
     def both(self, term: Term) -> tuple[str, str]:

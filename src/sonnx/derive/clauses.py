@@ -7,8 +7,7 @@ import numpy as np
 
 from sonnx.derive import conversions, moves
 from sonnx.derive.evaluate import Walk, evaluate
-from sonnx.derive.tracing import element_type, traced
-from sonnx.model.tensor_type import TensorType
+from sonnx.derive.tracing import described, element_type, traced
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.rounding import FORMATS
 from sonnx.terms.term import Sort, Term
@@ -33,9 +32,7 @@ def clauses(
     moved = moves.moves_of(operator)
     if moved is not None:
         return moves.clauses(operator, moved, inputs, attributes)
-    types = {name: TensorType(held_type(array), array.shape) for name, array in inputs.items()}
-    settled = {each.name for each in operator.contract.inputs if each.constant}
-    constants = {name: tuple(inputs[name].tolist()) for name in inputs if name in settled}
+    types, constants = described(operator, inputs)
     trace, kind = traced(operator, types, attributes, constants), element_type(operator, types)
     with np.errstate(all="ignore"):
         output = next(iter(evaluate(operator, inputs, attributes).values()))

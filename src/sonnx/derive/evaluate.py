@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.derive.evaluate_boxes import Elements, Part, parts_of, shapes_of
+from sonnx.derive.evaluate_boxes import Elements, Patch, parts_of, shapes_of
 from sonnx.derive.evaluate_folds import fold
 from sonnx.derive.literals import literal
 from sonnx.derive.tracing import element_type, frozen, held_in, signs, traced
+from sonnx.derive.walking import methods
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, finish, held_type, numpy_dtype
@@ -87,7 +88,7 @@ class _Prepared:
     element: Term | None
     whole: tuple[str, ...]
     made: tuple[Made, ...]
-    parts: tuple[tuple[Part, ...] | None, ...]
+    parts: tuple[tuple[Patch, ...] | None, ...]
     accumulate: str
 
 
@@ -147,7 +148,7 @@ def _element_by_element(walk: "Walk", whole: Sequence[str], term: Term) -> Array
     return by_blocks(block, *(arrays[name] for name in whole), dtype=made)
 
 
-def _tensor(walk: "Walk", made: Made, parts: tuple[Part, ...] | None) -> Array:
+def _tensor(walk: "Walk", made: Made, parts: tuple[Patch, ...] | None) -> Array:
     """A result by its parts where it is a move, else by its element at all indices at once.
 
     A result that one read gives as a whole is a read-only view.
@@ -422,12 +423,7 @@ class Walk:
         return self._with(indices={**self.indices, **indices}, carried={**self.carried, **carried})
 
 
-# The method of each word, found once: to look for it by its name takes as long as a small array does.
-_WORDS = {
-    name.removeprefix("_"): method
-    for name, method in vars(Walk).items()
-    if callable(method) and name.startswith("_") and not name.startswith("__")
-}
+_WORDS = methods(Walk)
 
 
 @lru_cache(1024)

@@ -51,7 +51,7 @@ class Elements:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Patch:
     """One box of a result: where it lies, and what is read there, or the literal that stands there."""
 
     place: tuple[Any, ...]
@@ -59,17 +59,17 @@ class Part:
 
 
 @lru_cache(1024)
-def parts_of(made: Made, shapes: Shapes) -> tuple[Part, ...] | None:
+def parts_of(made: Made, shapes: Shapes) -> tuple[Patch, ...] | None:
     """The parts of a result; None where it is more than a move, or no affine one."""
     found, by_name = boxes(made), dict(shapes)
     return None if found is None else tuple(_part(box, by_name) for box in found)
 
 
-def _part(box: Box, shapes: Mapping[str, tuple[int, ...]]) -> Part:
+def _part(box: Box, shapes: Mapping[str, tuple[int, ...]]) -> Patch:
     places = [slice(first, first + size) for first, size in zip(box.begin, box.sizes, strict=True)]
     source = box.source
     # Without the dots, an array of no axes would become its element.
-    return Part((*places, ...), _elements(box, source, shapes) if isinstance(source, Read) else source)
+    return Patch((*places, ...), _elements(box, source, shapes) if isinstance(source, Read) else source)
 
 
 def _elements(box: Box, read: Read, shapes: Mapping[str, tuple[int, ...]]) -> Elements:

@@ -26,8 +26,7 @@ def kernels(operator: Operator, request: KernelRequest) -> NodeKernels | None:
     """The calls that execute a node; None where its definition does."""
     if operator.kernels is not None:
         return operator.kernels(request)
-    constants = {operand.name for operand in operator.contract.inputs if operand.constant}
-    unknown = constants - request.constants.keys()
+    unknown = operator.contract.settled - request.constants.keys()
     tensors = (*request.inputs.values(), *request.outputs.values())
     outside = any(element_bytes(request.types[name].dtype) is None for name in tensors)
     if operator.definition is None or unknown or outside:

@@ -39,7 +39,7 @@ class _Cut:
 
     def parts(self, trial: Trial) -> Parts:
         """The operands, and sizes as shapes."""
-        settled = {each.name for each in self.operator.contract.inputs if each.constant}
+        settled = self.operator.contract.settled
         moved = {name: array for name, array in trial.inputs.items() if name not in settled}
         return moved | {name: shape_only(self._held(trial, name)) for name in self._sizes()}
 
@@ -109,7 +109,7 @@ class _Cut:
         return trial.inputs[name].tolist() if name in trial.inputs else trial.attributes[name]
 
     def _settled(self, trial: Trial) -> dict[str, Array]:
-        return {each.name: trial.inputs[each.name] for each in self.operator.contract.inputs if each.constant}
+        return {name: trial.inputs[name] for name in self.operator.contract.settled}
 
     def _with_values(self, trial: Trial, values: Mapping[str, Any]) -> Trial:
         """Integers written as attributes, or as the constants that they are."""

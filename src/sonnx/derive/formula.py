@@ -1,7 +1,8 @@
 """A definition as a formula in LaTeX, with the symbols of the contract: one function a word, few brackets."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
@@ -11,11 +12,12 @@ from typing import Any
 
 from sonnx.derive.general import General, general, known
 from sonnx.derive.symbols import symbolic
+from sonnx.derive.walking import methods
 from sonnx.terms.tensors import Made, flat_place, index
 from sonnx.terms.term import DefinitionError, Sort, Term, lift
 from sonnx.terms.walking import parts
 from sonnx.terms.words import maximum, minimum, value
-from sonnx.vocabulary.operator import Operand, Operator, operand_names
+from sonnx.vocabulary.operator import BodyNode, Operand, Operator, operand_names
 
 # How tightly a text holds together: what stands inside something tighter needs brackets.
 # A sum by its sign is open at its end: whatever follows would seem to belong to it.
@@ -23,7 +25,7 @@ _CHOICE, _OPEN, _SUM, _PRODUCT, _ATOM = range(5)
 _MAXIMUM, _MINIMUM = (each(value("a"), value("b")).data for each in (maximum, minimum))
 _ORDERS = {"less": "<", "less_equal": r"\le"}
 _GREEK = frozenset(("alpha", "beta", "gamma", "delta", "epsilon", "lambda"))
-_MOSTdigits = 6
+_MOST_DIGITS = 6
 
 _NONE: Mapping[Term, str] = MappingProxyType({})
 
@@ -37,6 +39,8 @@ def formula(operator: Operator) -> str | None:
     is no definition of elements, and the contract shows no call.
     """
     contract = operator.contract
+    if operator.body is not None:
+        return _of_parts(operator, operator.body(contract.rules[0].passing))
     found = symbolic(operator)
     if found is None:
         shown = contract.shown or contract.good
@@ -49,6 +53,29 @@ def formula(operator: Operator) -> str | None:
             symbols[name] = _operand(operand, name)
     output = contract.outputs[0].symbol
     return f"{output}[i] = {latex(found.element.term, symbols)}"
+
+
+def _of_parts(operator: Operator, body: Sequence[BodyNode]) -> str:
+    """The operators that a composition consists of, in the order in which they are executed."""
+    contract = operator.contract
+    symbols = {operand.name: operand.symbol for operand in (*contract.inputs, *contract.outputs)}
+    lines = []
+    for part in body:
+        made, taken = (
+            ", ".join(symbols.get(name, _attribute(name)) for name in names)
+            for names in (part.outputs, part.inputs)
+        )
+        written = ", ".join(f"{_attribute(name)} = {_shown(each)}" for name, each in part.attributes.items())
+        told = rf"{taken};\ {written}" if written else taken
+        lines.append(rf"{made} & = \text{{{part.operator.name}}}({told})")
+    rows = r" \\ ".join(lines)
+    return rf"\begin{{array}}{{ll}} {rows} \end{{array}}"
+
+
+def _shown(number: Any) -> str:
+    """A number as it is written; a float that is no short decimal, bit for bit."""
+    short = f"{number:.{_MOST_DIGITS}g}" if isinstance(number, float) else str(number)
+    return short if float(short) == number else rf"\text{{{re.sub('0+p', 'p', number.hex())}}}"
 
 
 def _of_call(operator: Operator, found: General) -> str:
@@ -149,19 +176,20 @@ class _Formula:
 
     def word(self, term: Term) -> Text:
         """A term's text, and how tightly it holds together."""
-        method: Callable[[Term], Text] | None = getattr(self, f"word_{term.word}", None)
+        method = _WORDS.get(term.word)
         if method is None:
             raise DefinitionError(f"no formula has a word for `{term.word}`")
-        return method(term)
+        found: Text = method(self, term)
+        return found
 
     # Names and numbers
 
-    def word_value(self, term: Term) -> Text:
+    def _value(self, term: Term) -> Text:
         """An operand's element."""
         symbol = self.symbols[term.data]
         return (rf"{symbol} \text{{ is true}}", _SUM) if term.sort is Sort.TRUTH else (symbol, _ATOM)
 
-    def word_literal(self, term: Term) -> Text:
+    def _literal(self, term: Term) -> Text:
         """A number: a decimal where that is short, else a quotient."""
         value = term.data
         if not isinstance(value, Fraction):
@@ -169,113 +197,113 @@ class _Formula:
                 value
             ]
         own = _SUM if value < 0 else _ATOM
-        scaled = value * 10**_MOSTdigits
+        scaled = value * 10**_MOST_DIGITS
         if value.denominator == 1 or scaled.denominator > 1:
             sign = "-" if value < 0 else ""
             over = rf"\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
             return (str(value) if value.denominator == 1 else sign + over), own
-        return f"{float(value):.{_MOSTdigits}f}".rstrip("0"), own
+        return f"{float(value):.{_MOST_DIGITS}f}".rstrip("0"), own
 
-    def word_lowest(self, _term: Term) -> Text:
+    def _lowest(self, _term: Term) -> Text:
         """The least element of the type."""
         return r"\text{lowest}", _ATOM
 
-    def word_carried(self, term: Term) -> Text:
+    def _carried(self, term: Term) -> Text:
         """What a fold has come to."""
         return self.carried.get(term.data, term.data), _ATOM
 
-    def word_index(self, term: Term) -> Text:
+    def _index(self, term: Term) -> Text:
         """An index."""
         return _index_name(term.data), _ATOM
 
-    def word_whole(self, term: Term) -> Text:
+    def _whole(self, term: Term) -> Text:
         """A known index."""
         return str(term.data), _SUM if term.data < 0 else _ATOM
 
-    def word_size(self, term: Term) -> Text:
+    def _size(self, term: Term) -> Text:
         """A size that may be any."""
         return self.symbols[term.data], _ATOM
 
-    def word_counted(self, term: Term) -> Text:
+    def _counted(self, term: Term) -> Text:
         """A size among numbers."""
         return self.word(term.arguments[0])
 
-    def word_read(self, term: Term) -> Text:
+    def _read(self, term: Term) -> Text:
         """An element at indices."""
         return f"{self.symbols[term.data]}[{', '.join(map(self.text, term.arguments))}]", _ATOM
 
-    def word_read_flat(self, term: Term) -> Text:
+    def _read_flat(self, term: Term) -> Text:
         """An element at a place in C order."""
         return rf"{self.symbols[term.data]}_{{\text{{flat}}}}[{self.text(term.arguments[0])}]", _ATOM
 
     # Arithmetic
 
-    def word_add(self, term: Term) -> Text:
+    def _add(self, term: Term) -> Text:
         """Sums."""
         a, b = term.arguments
         return f"{self.text(a, _SUM)} + {self.text(b, _PRODUCT)}", _SUM
 
-    def word_subtract(self, term: Term) -> Text:
+    def _subtract(self, term: Term) -> Text:
         """Differences."""
         a, b = term.arguments
         return f"{self.text(a, _SUM)} - {self.text(b, _PRODUCT)}", _SUM
 
-    def word_multiply(self, term: Term) -> Text:
+    def _multiply(self, term: Term) -> Text:
         """Products."""
         return r" \cdot ".join(self.text(each, _PRODUCT) for each in term.arguments), _PRODUCT
 
-    def word_plus_product(self, term: Term) -> Text:
+    def _plus_product(self, term: Term) -> Text:
         """A sum with a product."""
         total, a, b = term.arguments
         factors = r" \cdot ".join(self.text(each, _PRODUCT) for each in (a, b))
         return f"{self.text(total, _SUM)} + {factors}", _SUM
 
-    def word_divide(self, term: Term) -> Text:
+    def _divide(self, term: Term) -> Text:
         """Quotients."""
         return rf"\frac{{{self.text(term.arguments[0])}}}{{{self.text(term.arguments[1])}}}", _ATOM
 
-    def word_truncated(self, term: Term) -> Text:
+    def _truncated(self, term: Term) -> Text:
         """Quotients rounded towards zero."""
-        return rf"\text{{truncated}}\left({self.word_divide(term)[0]}\right)", _ATOM
+        return rf"\text{{truncated}}\left({self._divide(term)[0]}\right)", _ATOM
 
-    def word_floor(self, term: Term) -> Text:
+    def _floor(self, term: Term) -> Text:
         """Quotients rounded down."""
-        return rf"\left\lfloor {self.word_divide(term)[0]} \right\rfloor", _ATOM
+        return rf"\left\lfloor {self._divide(term)[0]} \right\rfloor", _ATOM
 
-    def word_remainder(self, term: Term) -> Text:
+    def _remainder(self, term: Term) -> Text:
         """Remainders."""
         a, b = term.arguments
         return rf"{self.text(a, _ATOM)} \bmod {self.text(b, _ATOM)}", _PRODUCT
 
-    def word_negate(self, term: Term) -> Text:
+    def _negate(self, term: Term) -> Text:
         """The other sign."""
         return f"-{self.text(term.arguments[0], _PRODUCT)}", _SUM
 
-    def word_absolute(self, term: Term) -> Text:
+    def _absolute(self, term: Term) -> Text:
         """No sign."""
         return rf"\left|{self.text(term.arguments[0])}\right|", _ATOM
 
-    def word_root(self, term: Term) -> Text:
+    def _root(self, term: Term) -> Text:
         """Square roots."""
         return rf"\sqrt{{{self.text(term.arguments[0])}}}", _ATOM
 
-    def word_converted(self, term: Term) -> Text:
+    def _converted(self, term: Term) -> Text:
         """An element of another type."""
         return rf"\text{{converted}}({self.text(term.arguments[0])})", _ATOM
 
-    def word_wide(self, term: Term) -> Text:
+    def _wide(self, term: Term) -> Text:
         """In which type is calculated, formulas do not say."""
         return self.word(term.arguments[0])
 
-    word_narrow = word_stated = word_wide
+    _narrow = _stated = _wide
 
-    def word_named(self, term: Term) -> Text:
+    def _named(self, term: Term) -> Text:
         """A word by its symbol."""
         return f"{term.data.symbol}({', '.join(map(self.text, term.arguments))})", _ATOM
 
     # Choices and conditions
 
-    def word_select(self, term: Term) -> Text:
+    def _select(self, term: Term) -> Text:
         """Cases, the first that applies."""
         rows = []
         while term.word == "select":
@@ -289,27 +317,27 @@ class _Formula:
         a, b = term.arguments
         return f"{self.text(a, _SUM)} {sign} {self.text(b, _SUM)}", _SUM
 
-    def word_less(self, term: Term) -> Text:
+    def _less(self, term: Term) -> Text:
         """Whether a < b."""
         return self.compared("<", term)
 
-    def word_less_equal(self, term: Term) -> Text:
+    def _less_equal(self, term: Term) -> Text:
         """Whether a ≤ b."""
         return self.compared(r"\le", term)
 
-    def word_equal(self, term: Term) -> Text:
+    def _equal(self, term: Term) -> Text:
         """Whether a = b."""
         return self.compared("=", term)
 
-    def word_is_nan(self, term: Term) -> Text:
+    def _is_nan(self, term: Term) -> Text:
         """Whether it is a NaN."""
         return rf"{self.text(term.arguments[0], _SUM)} \text{{ is NaN}}", _SUM
 
-    def word_is_minus_zero(self, term: Term) -> Text:
+    def _is_minus_zero(self, term: Term) -> Text:
         """Whether it is -0."""
         return rf"{self.text(term.arguments[0], _SUM)} \text{{ is }} -0", _SUM
 
-    def word_both(self, term: Term) -> Text:
+    def _both(self, term: Term) -> Text:
         """All of several; two bounds of one term stand at its sides."""
         told: list[str] = []
         last: Term | None = None
@@ -322,17 +350,17 @@ class _Formula:
                 last = each if each.word in _ORDERS else None
         return r" \text{ and } ".join(told), _SUM
 
-    def word_either(self, term: Term) -> Text:
+    def _either(self, term: Term) -> Text:
         """One or both."""
         return r" \text{ or } ".join(self.text(each) for each in term.arguments), _CHOICE
 
-    def word_opposite(self, term: Term) -> Text:
+    def _opposite(self, term: Term) -> Text:
         """Not so."""
         return rf"\text{{not }} {self.text(term.arguments[0], _ATOM)}", _SUM
 
     # Folds
 
-    def word_fold(self, term: Term) -> Text:
+    def _fold(self, term: Term) -> Text:
         """A sum, product, maximum or minimum where the step is one; else a recurrence.
 
         An axis of size 1 has no index, so nothing runs along it. A fold over nothing is its start.
@@ -394,6 +422,9 @@ class _Formula:
     def below(self, along: Sequence[tuple[str, int]], between: str) -> str:
         """The ranges of indices."""
         return between.join(rf"0 \le {_index_name(name)} < {self.size(size)}" for name, size in along)
+
+
+_WORDS = methods(_Formula)
 
 
 def taken(step: Term, running: str) -> tuple[Term, tuple[Term, ...]]:

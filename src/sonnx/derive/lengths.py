@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import prod
 
 from sonnx.derive.tracing import traced
+from sonnx.derive.walking import methods
 from sonnx.numeric.lengths import OF_INTEGERS, OF_ONES, Lengths, moved, summed
 from sonnx.terms.term import DefinitionError, Term
 from sonnx.terms.walking import calculates, without_names, without_nans
@@ -18,8 +19,6 @@ _UNKNOWN = 2**60
 
 def lengths(operator: Operator, call: Call, given: Mapping[str, Lengths]) -> Lengths:
     """What holds for the results of a call that obeys every rule, given that of its real operands by name."""
-    if operator.contract.lengths is not None:
-        return operator.contract.lengths(call, given)
     found = traced(operator, call.inputs, call.attributes, call.constants)
     walk = _Walk(given)
     return moved([walk(without_nans(without_names(made.term))) for made in found.made])
@@ -32,7 +31,7 @@ class _Walk:
     given: Mapping[str, Lengths]
 
     def __call__(self, term: Term) -> Lengths:
-        found: Lengths = getattr(self, f"_{term.word}")(term)
+        found: Lengths = _WORDS[term.word](self, term)
         return found
 
     def _literal(self, term: Term) -> Lengths:
@@ -91,3 +90,6 @@ class _Walk:
         if not calculates(step):  # every element is one of those that there are
             return moved((first, self(step)))
         raise DefinitionError("nothing bounds how long the exact numbers of this fold become")
+
+
+_WORDS = methods(_Walk)

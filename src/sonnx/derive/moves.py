@@ -156,10 +156,9 @@ def clauses(
 
 def places(operator: Operator, inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> Array:
     """Where each element comes from: the operator moves numbers that count through all its operands."""
-    settled = {each.name for each in operator.contract.inputs if each.constant}
     numbered, start = dict(inputs), 0
     for name, array in inputs.items():
-        if name not in settled:
+        if name not in operator.contract.settled:
             numbered[name] = np.arange(start, start + array.size).reshape(array.shape)
             start += array.size
     return next(iter(evaluate(operator, numbered, attributes).values()))

@@ -33,8 +33,6 @@ _WIDTH = 110
 
 def plain(operator: Operator, request: PlainRequest) -> PlainText:
     """The C of a node with its contract; raises NoPlainError where there is none."""
-    if operator.plain is not None:
-        return operator.plain(request)
     if operator.definition is None:
         raise NoPlainError(f"{operator.name} has no C: no definition says what it would be made of")
     found = traced(operator, request.inputs, request.attributes, request.constants)

@@ -314,7 +314,8 @@ class Writer(ABC):
     # Truths, one method a word.
     def byte(self, term: Term) -> Piece:
         """The byte that a truth from outside is held as."""
-        return getattr(self, f"_number_{term.word}")(term, DType.BOOL)  # type: ignore[no-any-return]
+        found: Piece = getattr(self, f"_number_{term.word}")(term, DType.BOOL)
+        return found
 
     def _flag(self, term: Term) -> Piece:
         return binary("!=", EQUALITY, self.byte(term), Piece("0"))  # every byte but 0 is true (D-WHERE-1)

@@ -17,6 +17,7 @@ from sonnx.derive.boxes import Box, Read, affine, boxes, element_strides
 from sonnx.derive.literals import literal
 from sonnx.derive.stablehlo_moves import gathered, joined, placed
 from sonnx.derive.tracing import element_type, traced
+from sonnx.derive.walking import methods
 from sonnx.mlir import operations as hlo
 from sonnx.mlir.conversion import converted
 from sonnx.mlir.operations import Block, ExportError, Tensor
@@ -82,7 +83,7 @@ def moves(made: Made, operands: Mapping[str, Tensor], walk: "Walk") -> Tensor:
 
 
 # What a term of a definition becomes; a literal has neither type nor shape until it meets a tensor.
-Part = Tensor | Term
+Lowered = Tensor | Term
 
 
 @dataclass
@@ -96,7 +97,7 @@ class Walk:
     shape: tuple[int, ...]
     values: dict[str, Tensor]
     indices: Sequence[Term] = ()
-    made: dict[Term, Part] = field(default_factory=dict)
+    made: dict[Term, Lowered] = field(default_factory=dict)
     # What is known of tensors by their names, so that each is asked once.
     orders: dict[str, Tensor] = field(default_factory=dict)
     nans: dict[str, Tensor] = field(default_factory=dict)
@@ -108,19 +109,19 @@ class Walk:
             plain = without_nans(plain)
         return self.spread(self.tensor(self.part(plain)), self.shape)
 
-    def part(self, term: Term) -> Part:
+    def part(self, term: Term) -> Lowered:
         """What a term becomes, once."""
         if term not in self.made:
-            method = getattr(self, f"word_{term.word}", None)
+            method = _WORDS.get(term.word)
             if method is None:
                 raise ExportError(f"XLA has no operation with the bits that `{term.word}` has by definition")
             bound = term.word in ("fold", "read", "read_flat")  # these look at their arguments themselves
-            self.made[term] = method(term, *(() if bound else map(self.part, term.arguments)))
+            self.made[term] = method(self, term, *(() if bound else map(self.part, term.arguments)))
         return self.made[term]
 
     # Types and shapes
 
-    def tensor(self, part: Part, dtype: DType | None = None) -> Tensor:
+    def tensor(self, part: Lowered, dtype: DType | None = None) -> Tensor:
         """A tensor of what may be a literal still."""
         if isinstance(part, Tensor):
             return part
@@ -134,7 +135,7 @@ class Walk:
         """A scalar at every place of a shape."""
         return tensor if tensor.shape == shape else hlo.repeated(tensor, shape)
 
-    def together(self, *several: Part) -> list[Tensor]:
+    def together(self, *several: Lowered) -> list[Tensor]:
         """Tensors of one type and shape, which those decide that are no literals."""
         tensors = [each for each in several if isinstance(each, Tensor)]
         dtype = tensors[0].dtype if tensors else self.dtype
@@ -146,45 +147,45 @@ class Walk:
 
     # Values
 
-    def word_value(self, term: Term) -> Part:
+    def _value(self, term: Term) -> Lowered:
         """An operand."""
         return self.values[term.data]
 
-    def word_literal(self, term: Term) -> Part:
+    def _literal(self, term: Term) -> Lowered:
         """A number."""
         return term
 
-    word_lowest = word_literal
+    _lowest = _literal
 
     # Indices and what is read at them
 
-    def word_index(self, term: Term) -> Part:
+    def _index(self, term: Term) -> Lowered:
         """An index of the result, at every place of it."""
         axis = [each.data for each in self.indices].index(term.data)
         return hlo.iota(self.block, DType.INT64, self.shape, axis)
 
-    def word_whole(self, term: Term) -> Part:
+    def _whole(self, term: Term) -> Lowered:
         """A known index."""
         return hlo.splat(Tensor(self.block, "", DType.INT64, ()), term.data)
 
-    def word_floor(self, _term: Term, a: Part, b: Part) -> Part:
+    def _floor(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Quotients rounded down, by a positive divisor."""
         return hlo.elementwise("divide", *self._from_below(a, b))
 
-    def _from_below(self, a: Part, b: Part) -> list[Tensor]:
+    def _from_below(self, a: Lowered, b: Lowered) -> list[Tensor]:
         """a less its remainder, and b: XLA's quotients are cut off towards 0."""
-        rest = self.word_remainder(a, a, b)
+        rest = self._remainder(a, a, b)
         whole, divisor = self.together(hlo.elementwise("subtract", *self.together(a, rest)), b)
         return [whole, divisor]
 
-    def word_remainder(self, _term: Part, a: Part, b: Part) -> Tensor:
+    def _remainder(self, _term: Lowered, a: Lowered, b: Lowered) -> Tensor:
         """Remainders from 0 up to below the divisor; XLA's have the sign of a."""
         x, divisor = self.together(a, b)
         rest = hlo.elementwise("remainder", x, divisor)
         negative = hlo.compare("LT", rest, hlo.splat(rest, 0))
         return hlo.select(negative, hlo.elementwise("add", rest, divisor), rest)
 
-    def word_read(self, term: Term) -> Part:
+    def _read(self, term: Term) -> Lowered:
         """The elements of an operand at indices; outside of it, where a condition chooses others, any."""
         x = self.values[term.data]
         if not x.shape:
@@ -202,7 +203,7 @@ class Walk:
             place = place + each * stride
         return gathered(x, self._places(place))
 
-    def word_read_flat(self, term: Term) -> Part:
+    def _read_flat(self, term: Term) -> Lowered:
         """The elements of an operand at places in C order."""
         return gathered(self.values[term.data], self._places(term.arguments[0]))
 
@@ -211,7 +212,7 @@ class Walk:
         assert isinstance(found, Tensor)  # an index is never a literal
         return self.spread(found, self.shape)
 
-    def word_fold(self, term: Term) -> Part:
+    def _fold(self, term: Term) -> Lowered:
         """One step after the other."""
         sizes, running, names = term.data
         start, step = term.arguments
@@ -227,7 +228,7 @@ class Walk:
 
     # Arithmetic
 
-    def calculated(self, operation: str, *operands: Part) -> Tensor:
+    def calculated(self, operation: str, *operands: Lowered) -> Tensor:
         """One operation, rounded once."""
         return self.sealed(hlo.elementwise(operation, *self.together(*operands)))
 
@@ -239,7 +240,7 @@ class Walk:
         quiet = hlo.splat(bits, FORMATS[x.dtype].quiet_nan)
         return hlo.bitcast(hlo.select(hlo.is_nan(bits, x.dtype), quiet, bits), x.dtype)
 
-    def word_add(self, _term: Term, a: Part, b: Part) -> Part:
+    def _add(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Sums; XLA would leave out a zero that it knows, though -0 + 0 is +0."""
         terms = [
             x if isinstance(term, Tensor) and term.value is None else hlo.barrier(x)
@@ -247,39 +248,39 @@ class Walk:
         ]
         return self.sealed(hlo.elementwise("add", *terms))
 
-    def word_subtract(self, _term: Term, a: Part, b: Part) -> Part:
+    def _subtract(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Differences."""
         return self.calculated("subtract", a, b)
 
-    def word_multiply(self, _term: Term, a: Part, b: Part) -> Part:
+    def _multiply(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Products."""
         return self.calculated("multiply", a, b)
 
-    def word_plus_product(self, term: Term, total: Part, a: Part, b: Part) -> Part:
+    def _plus_product(self, term: Term, total: Lowered, a: Lowered, b: Lowered) -> Lowered:
         """The product rounded, then the sum."""
-        return self.word_add(term, total, self.calculated("multiply", a, b))
+        return self._add(term, total, self.calculated("multiply", a, b))
 
-    def word_divide(self, _term: Term, a: Part, b: Part) -> Part:
+    def _divide(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Quotients; XLA would multiply by the reciprocal of a divisor that it knows."""
         dividend, divisor = self.together(a, b)
         return self.sealed(hlo.elementwise("divide", dividend, hlo.barrier(divisor)))
 
-    def word_truncated(self, _term: Term, a: Part, b: Part) -> Part:
+    def _truncated(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Quotients of integers."""
         return hlo.elementwise("divide", *self.together(a, b))
 
-    def word_root(self, _term: Term, x: Part) -> Part:
+    def _root(self, _term: Term, x: Lowered) -> Lowered:
         """Square roots."""
         return self.calculated("sqrt", x)
 
-    def word_negate(self, _term: Term, x: Part) -> Part:
+    def _negate(self, _term: Term, x: Lowered) -> Lowered:
         """The other sign, of a zero and a NaN too."""
         x = self.tensor(x)
         if x.dtype not in FORMATS:
             return hlo.elementwise("negate", x)
         return self.on_bits("xor", x, -FORMATS[x.dtype].sign_bit)
 
-    def word_absolute(self, _term: Term, x: Part) -> Part:
+    def _absolute(self, _term: Term, x: Lowered) -> Lowered:
         """No sign; unsigned integers have none."""
         x = self.tensor(x)
         if x.dtype not in FORMATS:
@@ -292,24 +293,24 @@ class Walk:
 
     # Types
 
-    def word_wide(self, _term: Term, x: Part) -> Part:
+    def _wide(self, _term: Term, x: Lowered) -> Lowered:
         """The type in which sums are made."""
         if isinstance(x, Term):
             return x
         return hlo.convert(x, ACCUMULATOR[self.dtype])
 
-    def word_narrow(self, _term: Term, x: Part) -> Part:
+    def _narrow(self, _term: Term, x: Lowered) -> Lowered:
         """Back again, rounded once."""
         x = self.tensor(x, ACCUMULATOR[self.dtype])
         return x if x.dtype is self.dtype else self.sealed(hlo.convert(x, self.dtype))
 
-    def word_converted(self, _term: Term, x: Part) -> Part:
+    def _converted(self, _term: Term, x: Lowered) -> Lowered:
         """The type of the result."""
         return converted(self.tensor(x), self.target)
 
     # Choice
 
-    def word_select(self, _term: Term, condition: Part, chosen: Part, otherwise: Part) -> Part:
+    def _select(self, _term: Term, condition: Lowered, chosen: Lowered, otherwise: Lowered) -> Lowered:
         """One of two, bit for bit."""
         assert isinstance(condition, Tensor)  # a condition that is known is decided by whoever traces
         a, b = self.together(chosen, otherwise)
@@ -317,47 +318,47 @@ class Walk:
         at = self.spread(condition, shape)
         return hlo.moved(lambda x, y: hlo.select(at, x, y), self.spread(a, shape), self.spread(b, shape))
 
-    def word_stated(self, _term: Term, x: Part) -> Part:
+    def _stated(self, _term: Term, x: Lowered) -> Lowered:
         """What a ruling says, without a choice."""
         return x
 
-    def word_both(self, _term: Term, a: Part, b: Part) -> Part:
+    def _both(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Both conditions."""
         return hlo.elementwise("and", *self.together(a, b))
 
-    def word_either(self, _term: Term, a: Part, b: Part) -> Part:
+    def _either(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """One of them or both."""
         return hlo.elementwise("or", *self.together(a, b))
 
-    def word_opposite(self, _term: Term, a: Part) -> Part:
+    def _opposite(self, _term: Term, a: Lowered) -> Lowered:
         """Not the condition."""
         return hlo.elementwise("not", self.tensor(a))
 
     # Comparison
 
-    def word_less(self, _term: Term, a: Part, b: Part) -> Part:
+    def _less(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Whether a < b; never with a NaN."""
         return self.compared("LT", a, b)
 
-    def word_less_equal(self, _term: Term, a: Part, b: Part) -> Part:
+    def _less_equal(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Whether a ≤ b; never with a NaN."""
         return self.compared("LE", a, b)
 
-    def word_equal(self, _term: Term, a: Part, b: Part) -> Part:
+    def _equal(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Whether a = b; never with a NaN."""
         return self.compared("EQ", a, b)
 
-    def word_is_nan(self, _term: Term, x: Part) -> Part:
+    def _is_nan(self, _term: Term, x: Lowered) -> Lowered:
         """Whether it is a NaN."""
         return self.nan(self.tensor(x))
 
-    def word_is_minus_zero(self, _term: Term, x: Part) -> Part:
+    def _is_minus_zero(self, _term: Term, x: Lowered) -> Lowered:
         """Whether it is -0."""
         x = self.tensor(x)
         bits = hlo.signed_bits(x)
         return hlo.compare("EQ", bits, hlo.splat(bits, -FORMATS[x.dtype].sign_bit))
 
-    def compared(self, direction: str, a: Part, b: Part) -> Tensor:
+    def compared(self, direction: str, a: Lowered, b: Lowered) -> Tensor:
         """A comparison; of floats one of integers in their order."""
         x, y = self.together(a, b)
         if x.dtype not in FORMATS:
@@ -385,6 +386,7 @@ class Walk:
         return self.nans[x.name]
 
 
+_WORDS = methods(Walk)
 _PYTHON = {
     "add": python.add,
     "subtract": python.sub,

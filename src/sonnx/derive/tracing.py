@@ -9,6 +9,7 @@ import numpy as np
 
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.rounding import FORMATS
 from sonnx.terms.tensors import Given
 from sonnx.terms.term import DefinitionError, Sort, Term
@@ -16,7 +17,7 @@ from sonnx.terms.tracing import Element, Trace, at_every_index, trace
 from sonnx.terms.walking import calculates, substituted
 from sonnx.terms.words import value
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Operator, Part, operand_names
+from sonnx.vocabulary.operator import BodyNode, Operator, operand_names
 
 
 def traced(
@@ -30,6 +31,15 @@ def traced(
     `constants` has the elements of those that decide a shape. Whoever asks the same again gets the same.
     """
     return _traced(operator, *_asked(types, attributes, constants), signs(attributes))
+
+
+def described(
+    operator: Operator, arrays: Mapping[str, Array]
+) -> tuple[Mapping[str, TensorType], Mapping[str, tuple[Any, ...]]]:
+    """What a call with these arrays is traced for: types, and the elements that decide a shape."""
+    types = {name: TensorType(held_type(array), array.shape) for name, array in arrays.items()}
+    settled = [name for name in arrays if name in operator.contract.settled]
+    return types, {name: tuple(arrays[name].tolist()) for name in settled}
 
 
 def traced_anew(operator: Operator, call: Call, shapes: Mapping[str, tuple[int, ...]]) -> Trace:
@@ -98,7 +108,7 @@ def _anew(operator: Operator, operands: _Kinds, written: _Values, settled: _Valu
     return trace(operator.definition, given, attributes, integers=element_type(operator, types) in INTEGERS)
 
 
-def _composed(operator: Operator, body: Sequence[Part], types: Mapping[str, TensorType]) -> Trace:
+def _composed(operator: Operator, body: Sequence[BodyNode], types: Mapping[str, TensorType]) -> Trace:
     """The body of a composition as one definition, where all its parts are element-wise."""
     known: dict[str, Term] = {name: value(name) for name in types}
     executed = dict(known)

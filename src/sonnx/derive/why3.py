@@ -4,7 +4,7 @@ What a definition asks of its type becomes an operation that a module names and 
 has nothing for stays unknown. An operator's laws use these modules and define nothing themselves.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
@@ -392,29 +392,63 @@ def expression(term: Term, bound: int = 0) -> str:
 
 def _loose(term: Term) -> tuple[str, int]:
     """A term's text, and from which binding on it needs brackets; 0 where it never does."""
-    arguments = term.arguments
-    match term.word:
-        case "value":
-            name = variable(term.data)
-            return (f"holds {name}", 2) if term.sort is Sort.TRUTH else (name, 0)
-        case "literal" | "lowest":
-            return literal_name(term), 0
-        case "stated":
-            return _loose(arguments[0])
-        case "select":
-            condition, chosen, otherwise = map(expression, arguments)
-            return f"if {condition} then {chosen} else {otherwise}", 1
-        case "both" | "either":
-            sign = " /\\ " if term.word == "both" else " \\/ "
-            return sign.join(expression(each, 1) for each in arguments), 1
-        case "opposite":
-            return f"not {expression(arguments[0], 2)}", 2
-        case "named":
-            return _applied(term.data.name, arguments), 2
-    if term.word in FUNCTIONS or term.word in PREDICATES:
-        return _applied(called(term.word), arguments), 2
-    raise DefinitionError(f"`{term.word}` is no word for elements that Why3 is told of")
+    if term.word not in _WORDS:
+        raise DefinitionError(f"`{term.word}` is no word for elements that Why3 is told of")
+    return _WORDS[term.word](term)
+
+
+def _value(term: Term) -> tuple[str, int]:
+    name = variable(term.data)
+    return (f"holds {name}", 2) if term.sort is Sort.TRUTH else (name, 0)
+
+
+def _literal(term: Term) -> tuple[str, int]:
+    return literal_name(term), 0
+
+
+def _stated(term: Term) -> tuple[str, int]:
+    return _loose(term.arguments[0])
+
+
+def _select(term: Term) -> tuple[str, int]:
+    condition, chosen, otherwise = map(expression, term.arguments)
+    return f"if {condition} then {chosen} else {otherwise}", 1
+
+
+def _both(term: Term) -> tuple[str, int]:
+    return " /\\ ".join(expression(each, 1) for each in term.arguments), 1
+
+
+def _either(term: Term) -> tuple[str, int]:
+    return " \\/ ".join(expression(each, 1) for each in term.arguments), 1
+
+
+def _opposite(term: Term) -> tuple[str, int]:
+    return f"not {expression(term.arguments[0], 2)}", 2
+
+
+def _function(term: Term) -> tuple[str, int]:
+    return _applied(term.data.name, term.arguments), 2
+
+
+def _operation(term: Term) -> tuple[str, int]:
+    """What is asked of the type of elements."""
+    return _applied(called(term.word), term.arguments), 2
 
 
 def _applied(name: str, arguments: Sequence[Term]) -> str:
     return " ".join([name, *(expression(each, 2) for each in arguments)])
+
+
+_WORDS: Mapping[str, Callable[[Term], tuple[str, int]]] = {
+    "value": _value,
+    "literal": _literal,
+    "lowest": _literal,
+    "stated": _stated,
+    "select": _select,
+    "both": _both,
+    "either": _either,
+    "opposite": _opposite,
+    "named": _function,
+    **dict.fromkeys((*FUNCTIONS, *PREDICATES), _operation),
+}

@@ -13,6 +13,7 @@ from math import prod
 from typing import Any, Protocol
 
 from sonnx.derive.tracing import traced
+from sonnx.derive.walking import methods
 from sonnx.derive.why3 import FUNCTIONS, PREDICATES, called, literal_name, module, variable
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
@@ -81,9 +82,8 @@ def theory(operator: Operator, cases: Iterable[Case]) -> str:
 
 
 def _module(operator: Operator, case: Case) -> Iterator[str]:
-    constant = {operand.name for operand in operator.contract.inputs if operand.constant}
     types = {name: tensor.type for name, tensor in case.inputs.items()}
-    constants = {name: tuple(case.inputs[name].array().tolist()) for name in constant}
+    constants = {name: tuple(case.inputs[name].array().tolist()) for name in operator.contract.settled}
     found = traced(operator, types, case.attributes, constants)
     names = operand_names(operator.contract.outputs, len(found.made))
     written = Traced(found, dict(zip(names, found.made, strict=True)))
@@ -227,38 +227,16 @@ class Walk:
         return f"({text})" if bound and " " in text else text
 
     def _written(self, term: Term, values: Values) -> str:
-        match term.word:
-            case "read":
-                return self.read(term, values)
-            case "read_flat":
-                return self.read_flat(term, values)
-            case "carried":
-                return values.running[term.data]
-            case "fold":
-                return self.fold(term, values)
-            case "select":
-                return self.select(term, values)
-            case "stated":
-                return self._written(term.arguments[0], values)
-            case "literal" | "lowest":
-                return literal_name(term)
-            case "both" | "either":
-                sign = _AND if term.word == "both" else " \\/ "
-                return sign.join(self.expression(each, values, bound=True) for each in term.arguments)
-            case "opposite":
-                return f"not {self.expression(term.arguments[0], values, bound=True)}"
-        if term.word in _COMPARISONS and term.arguments[0].sort is Sort.INDEX:
-            return self.compared(term, values)
-        if term.word in FUNCTIONS or term.word in PREDICATES:
-            arguments = (self.expression(each, values, bound=True) for each in term.arguments)
-            return " ".join([called(term.word), *arguments])
-        raise DefinitionError(f"`{term.word}` is no word for tensors that Why3 is told of")
+        method = _WORDS.get(term.word)
+        if method is None:
+            raise DefinitionError(f"`{term.word}` is no word for tensors that Why3 is told of")
+        found: str = method(self, term, values)
+        return found
 
-    def read(self, term: Term, values: Values) -> str:
-        """An element by its indices."""
+    def _read(self, term: Term, values: Values) -> str:
         return _applied(variable(term.data), [self.index(each, values) for each in term.arguments])
 
-    def read_flat(self, term: Term, values: Values) -> str:
+    def _read_flat(self, term: Term, values: Values) -> str:
         """An element by its place in C order, which is taken apart by the operand's shape."""
         place, shape = self.index(term.arguments[0], values), self.operands[term.data]
         after = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
@@ -268,7 +246,10 @@ class Walk:
         indices = [first[0], *(_calculated("remainder", digit, size) for digit, size in others)]
         return _applied(variable(term.data), indices)
 
-    def fold(self, term: Term, values: Values) -> str:
+    def _carried(self, term: Term, values: Values) -> str:
+        return values.running[term.data]
+
+    def _fold(self, term: Term, values: Values) -> str:
         """Step by step, each after a name for what the one before has given."""
         start, step = term.arguments
         counts, running, names = term.data
@@ -280,15 +261,42 @@ class Walk:
             text += f"let {called_so} = {self.expression(step, here)} in "
         return text + called_so
 
-    def select(self, term: Term, values: Values) -> str:
-        """One of two numbers."""
+    def _select(self, term: Term, values: Values) -> str:
         condition, chosen, otherwise = (self.expression(each, values) for each in term.arguments)
         return f"if {condition} then {chosen} else {otherwise}"
 
-    def compared(self, term: Term, values: Values) -> str:
-        """Two indices."""
+    def _stated(self, term: Term, values: Values) -> str:
+        return self._written(term.arguments[0], values)
+
+    def _literal(self, term: Term, _values: Values) -> str:
+        return literal_name(term)
+
+    _lowest = _literal
+
+    def _both(self, term: Term, values: Values) -> str:
+        return _AND.join(self._bound(term, values))
+
+    def _either(self, term: Term, values: Values) -> str:
+        return " \\/ ".join(self._bound(term, values))
+
+    def _opposite(self, term: Term, values: Values) -> str:
+        return " ".join(["not", *self._bound(term, values)])
+
+    def _operation(self, term: Term, values: Values) -> str:
+        """What is asked of the type of elements."""
+        return " ".join([called(term.word), *self._bound(term, values)])
+
+    def _less(self, term: Term, values: Values) -> str:
+        """Two indices, which have signs, or two elements."""
+        if term.arguments[0].sort is not Sort.INDEX:
+            return self._operation(term, values)
         a, b = (self.index(each, values) for each in term.arguments)
         return f"{a} {_COMPARISONS[term.word]} {b}"
+
+    _less_equal = _equal = _less
+
+    def _bound(self, term: Term, values: Values) -> Iterator[str]:
+        return (self.expression(each, values, bound=True) for each in term.arguments)
 
     def index(self, term: Term, values: Values) -> str | int:
         """An index: a number where it is known, else a formula."""
@@ -298,6 +306,9 @@ class Walk:
             return values.indices[term.data]
         first, second = (self.index(each, values) for each in term.arguments)
         return _calculated(term.word, first, second)
+
+
+_WORDS = dict.fromkeys((*FUNCTIONS, *PREDICATES), Walk._operation) | methods(Walk)
 
 
 def _calculated(word: str, a: str | int, b: str | int) -> str | int:

@@ -24,7 +24,7 @@ from sonnx.drawing.svg import (
     text,
 )
 
-Function = Callable[[float], float]
+_Function = Callable[[float], float]
 
 SPECIAL = (-inf, -1.5, -0.0, 0.0, 1.5, inf, nan)
 _INKS = (GREEN_INK, ORANGE_INK, PURPLE_INK)
@@ -52,7 +52,7 @@ class Curve:
     """One plot: what is drawn, and dashed levels by name."""
 
     head: str
-    function: Function
+    function: _Function
     levels: Mapping[str, float]
 
     def block(self) -> Block:
@@ -77,7 +77,7 @@ class Curve:
             yield polyline([(x + along * unit, y - up * unit) for along, up in run], _CURVE)
 
 
-def _runs(function: Function) -> Iterator[list[tuple[float, float]]]:
+def _runs(function: _Function) -> Iterator[list[tuple[float, float]]]:
     """The points of a curve, cut where it jumps or leaves the plot; straight parts have ends only."""
     halves = range(-int(2 * _REACH), int(2 * _REACH) + 1)
     places = {half / 2 + near for half in halves for near in (-_NEAR, 0.0, _NEAR)}

@@ -15,7 +15,6 @@ SANS = "system-ui, sans-serif"
 MONO = "ui-monospace, monospace"
 
 # Named here because the characters themselves are easily mistaken for x and the hyphen.
-TIMES = "\u00d7"
 MINUS = "\u2212"
 
 INK = "#1b2127"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from sonnx.emit.layout import Function, Layout, node_comment, ports, share, weights_of
+from sonnx.emit.layout import CFunction, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, word
 from sonnx.emit.plain import Draft, function, helpers, idle, require_types, text_of, words
 from sonnx.emit.template import fill, own
@@ -13,7 +13,7 @@ from sonnx.emit.types import c_type
 from sonnx.model.graph import Graph, Node
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
-from sonnx.plan.program import Buffer, Definition, Program, Step, lifetimes, program
+from sonnx.plan.program import Buffer, Defined, Program, Step, lifetimes, program
 from sonnx.plan.slots import Lifetime
 from sonnx.plan.sources import kernel_source
 from sonnx.vocabulary.kernel import KernelCall
@@ -107,11 +107,11 @@ def _groups(graph: Graph, planned: Program) -> Iterator[_Group]:
     for numbers, pairs in groupby(zip(planned.nodes, planned.steps, strict=True), itemgetter(0)):
         steps = tuple(step for _, step in pairs)
         nodes = tuple((number, graph.nodes[number]) for number in numbers)
-        defined = [step for step in steps if isinstance(step, Definition)]
+        defined = [step for step in steps if isinstance(step, Defined)]
         yield _Group(nodes, steps, Draft(*nodes[0], defined[0]) if defined else None)
 
 
-def _function(graph: Graph, begin: str, group: _Group, arrays: Mapping[str, str]) -> Function:
+def _function(graph: Graph, begin: str, group: _Group, arrays: Mapping[str, str]) -> CFunction:
     number, node = group.nodes[0]
     name = f"node_{number}_{word(node.name) or node.operator.lower()}"
     comments = [f"/* {node_comment(graph, index, each)} */" for index, each in group.nodes]
@@ -119,7 +119,7 @@ def _function(graph: Graph, begin: str, group: _Group, arrays: Mapping[str, str]
     body = "\n".join([f"static void {name}(void)", "{", *calls, "}"])
     written = {name for step in group.steps for name in step.writes}
     made = tuple(name for _, each in group.nodes for name in each.outputs if name in written)
-    return Function(name, group.nodes, made, "\n".join([*comments, body]))
+    return CFunction(name, group.nodes, made, "\n".join([*comments, body]))
 
 
 def _call(begin: str, step: KernelCall, arrays: Mapping[str, str]) -> str:

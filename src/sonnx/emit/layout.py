@@ -16,7 +16,7 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.literals import format_float
 from sonnx.operators import node_operator
-from sonnx.plan.program import Definition, definitions
+from sonnx.plan.program import Defined, definitions
 from sonnx.plan.slots import Lifetime, Slots, assign
 from sonnx.vocabulary.operator import operand_names
 
@@ -59,7 +59,7 @@ class Weight:
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class CFunction:
     """A function in C without parameters: the nodes that it executes, by number, and what they make."""
 
     name: str
@@ -90,7 +90,7 @@ class Layout:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     weights: tuple[Weight, ...]
-    functions: tuple[Function, ...]
+    functions: tuple[CFunction, ...]
     arrays: Mapping[str, str]
     memory: Memory
     # C functions of the package and headers that the functions of nodes need.
@@ -157,7 +157,7 @@ def calculated(graph: Graph) -> frozenset[str]:
     return frozenset(found)
 
 
-def _calculates(graph: Graph, step: Definition) -> bool:
+def _calculates(graph: Graph, step: Defined) -> bool:
     """Whether a node may make NaNs of its own; of a meaning that is no definition nothing is known."""
     types = {operand: graph.types[name] for operand, name in step.inputs.items()}
     defined = step.operator.definition is not None

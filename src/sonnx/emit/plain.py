@@ -7,11 +7,11 @@ from math import prod
 from sonnx.derive.plain_c import plain
 from sonnx.derive.plain_terms import NoPlainError
 from sonnx.emit.errors import EmitError
-from sonnx.emit.layout import Function, Layout, node_comment, ports, share, weights_of
+from sonnx.emit.layout import CFunction, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, shown, word
 from sonnx.emit.types import c_type
 from sonnx.model.graph import Graph, Node
-from sonnx.plan.program import Definition, definitions
+from sonnx.plan.program import Defined, definitions
 from sonnx.plan.slots import Lifetime
 from sonnx.vocabulary.plain import PlainRequest, PlainText
 
@@ -22,7 +22,7 @@ class Draft:
 
     number: int
     node: Node
-    step: Definition
+    step: Defined
 
     @property
     def function(self) -> str:
@@ -32,8 +32,8 @@ class Draft:
     @property
     def inputs(self) -> dict[str, str]:
         """The tensors that it reads by operand, without those that only decide a shape."""
-        decide = {operand.name for operand in self.step.operator.contract.inputs if operand.constant}
-        return {operand: name for operand, name in self.step.inputs.items() if operand not in decide}
+        settled = self.step.operator.contract.settled
+        return {operand: name for operand, name in self.step.inputs.items() if operand not in settled}
 
     def empty(self, graph: Graph) -> bool:
         """Whether it makes no element."""
@@ -133,9 +133,9 @@ def text_of(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) -
         raise EmitError(f"{shown(draft.node.operator)}: {error}") from error
 
 
-def function(graph: Graph, draft: Draft, text: PlainText) -> Function:
+def function(graph: Graph, draft: Draft, text: PlainText) -> CFunction:
     """The function of a node, under what it takes and makes in the model."""
     comment = f"/* {node_comment(graph, draft.number, draft.node)} */"
-    return Function(
+    return CFunction(
         draft.function, ((draft.number, draft.node),), draft.step.writes, f"{comment}\n{text.text}"
     )

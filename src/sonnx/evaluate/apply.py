@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from math import copysign
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from sonnx.operators.rules.lists import elements
 from sonnx.operators.rules.values import as_float
 from sonnx.operators.shared.xla_types import FLOATS
 from sonnx.report.text import findings_text
-from sonnx.vocabulary.call import Absent, Call
+from sonnx.vocabulary.call import Alike, Call, alike
 from sonnx.vocabulary.operator import Contract, Operator
 from sonnx.vocabulary.rule import RuleError
 
@@ -49,42 +48,26 @@ def prepare(
     # Lists are read once: what the rules have seen is what the definition gets.
     attributes = kept(contract, {name: _frozen(value) for name, value in attributes.items()})
     arrays = {name: array for name, (_, array) in described.items() if array is not None}
-    told = tuple([(name, kind) for name, (kind, _) in described.items()])
-    written, constants = tuple(attributes.items()), _constants(contract, arrays)
-    marks = _marks(tuple(attributes.values()))
-    ask = _conforming if marks is not None else _conforming.__wrapped__
-    call, types = ask(operator, told, written, constants, marks)
-    if contract.uses_arithmetic and any(kind.dtype in FLOATS for kind in call.inputs.values()):
+    inputs = {name: kind for name, (kind, _) in described.items()}
+    call = Call(operator.name, inputs, attributes, constants=_constants(contract, arrays))
+    types = _conforming(operator, alike(call) or call)
+    if contract.uses_arithmetic and any(kind.dtype in FLOATS for kind in inputs.values()):
         require_ieee()
     return Prepared(call, arrays, attributes, types)
 
 
-_Named = tuple[tuple[str, Any], ...]
+def _conforming(operator: Operator, asked: Alike | Call) -> Mapping[str, DType | None]:
+    """The types of the results; raises RuleError with every broken rule."""
+    if isinstance(asked, Alike):
+        return _remembered(operator, asked)
+    require(operator, asked)
+    return {name: kind.dtype for name, kind in operator.contract.output_types(asked).items()}
 
 
 # To ask every rule takes longer than small arrays do; so calls that differ in elements alone are asked once.
 @lru_cache(1024)
-def _conforming(
-    operator: Operator, inputs: _Named, attributes: _Named, constants: _Named, _marks: Any
-) -> tuple[Call, Mapping[str, DType | None]]:
-    """A call that obeys every rule, and the types of its results; raises RuleError where it breaks one."""
-    call = Call(operator.name, dict(inputs), dict(attributes), constants=dict(constants))
-    require(operator, call)
-    return call, {name: kind.dtype for name, kind in operator.contract.output_types(call).items()}
-
-
-def _marks(value: Any) -> Any:
-    """What tells values apart that Python takes for equal, as 1 and True; None where one may change."""
-    if type(value) is tuple:
-        marks = tuple([_marks(each) for each in value])
-        return None if None in marks else marks
-    if type(value) is float:
-        return copysign(1, value)
-    return type(value) if type(value) in _LASTING else None
-
-
-# What cannot change, and has one meaning for rules wherever it is equal and of one type.
-_LASTING = (int, bool, str, Absent)
+def _remembered(operator: Operator, asked: Alike) -> Mapping[str, DType | None]:
+    return _conforming(operator, asked.call)
 
 
 def kept(contract: Contract, attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,10 +85,10 @@ def _frozen(value: Any) -> Any:
     return value if listed is None or len(listed) < len(value) else tuple(listed)
 
 
-def _constants(contract: Contract, arrays: Mapping[str, Array]) -> _Named:
+def _constants(contract: Contract, arrays: Mapping[str, Array]) -> Mapping[str, tuple[Any, ...]]:
     """The elements of vectors that decide a shape; no more of them than rules need to see."""
-    vectors = [(name, arrays[name]) for name in contract.settled if name in arrays]
-    return tuple([(name, tuple(v[: MOST_AXES + 1].tolist())) for name, v in vectors if v.ndim == 1])
+    vectors = {name: arrays[name] for name in contract.settled if name in arrays}
+    return {name: tuple(v[: MOST_AXES + 1].tolist()) for name, v in vectors.items() if v.ndim == 1}
 
 
 def require(operator: Operator, call: Call) -> None:

@@ -88,14 +88,13 @@ def output_types(name: str, /, **arguments: Any) -> Mapping[str, TensorType]:
     where a rule is broken.
     """
     found = operator(name)
-    constant = {operand.name for operand in found.contract.inputs if operand.constant}
     inputs: dict[str, TensorType] = {}
     constants: dict[str, tuple[Any, ...]] = {}
     attributes: dict[str, Any] = dict(_defaults(found))
     texts = {attribute.name for attribute in found.contract.attributes}
     for key, value in arguments.items():
         listed = elements(value)
-        if key in constant and listed is not None:
+        if key in found.contract.settled and listed is not None:
             inputs[key], constants[key] = TensorType(DType.INT64, (len(value),)), tuple(listed)
         elif isinstance(value, TensorType):
             inputs[key] = value

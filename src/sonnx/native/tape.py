@@ -14,7 +14,7 @@ from sonnx.native.cache import compile_all
 from sonnx.native.memory import address, aligned
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.environment import NotIeeeError, require_ieee
-from sonnx.plan.program import Definition, Program, Step
+from sonnx.plan.program import Defined, Program, Step
 from sonnx.plan.sources import kernel_source
 from sonnx.vocabulary.kernel import KernelCall, Variant
 
@@ -75,7 +75,7 @@ class Tape:
         self._placed = placed
         self._kept: list[Any] = []  # what the addresses lead to
         self._open: dict[str, list[tuple[Any, int]]] = {}  # where the addresses of the others belong
-        self._parts: list[tuple[Any, int] | Definition] = []
+        self._parts: list[tuple[Any, int] | Defined] = []
         addresses = {name: address(array) for name, array in placed.items()}
         run: list[KernelCall] = []
         for step in steps:
@@ -129,7 +129,7 @@ class Tape:
                 self._define(part, given, text)
         return text
 
-    def _define(self, step: Definition, given: Mapping[str, Array], text: dict[str, Array]) -> None:
+    def _define(self, step: Defined, given: Mapping[str, Array], text: dict[str, Array]) -> None:
         """Execute a definition and put its results where the program wants them."""
         if step.operator.contract.uses_arithmetic:
             require_ieee()

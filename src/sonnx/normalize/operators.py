@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.check.inference import closed, demanded, node_call
+from sonnx.check.inference import closed, node_call
 from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.location import Location, PlaceKind
 from sonnx.model.names import Names
@@ -203,7 +203,7 @@ def _infer(work: _Work, operator: Operator, node: Node, location: Location) -> N
     Other rules that the node breaks do not matter here: the check of the result names them.
     """
     call = replace(work.call(operator, node), outputs={})
-    if not demanded(operator) <= call.inputs.keys() or not all(map(closed, call.inputs.values())):
+    if not operator.contract.needed <= call.inputs.keys() or not all(map(closed, call.inputs.values())):
         return
     inferred = operator.contract.output_types(call)
     for operand, name in zip(operator.contract.outputs, node.outputs, strict=False):

@@ -23,7 +23,7 @@ ALIGNMENT = 64
 
 
 @dataclass(frozen=True)
-class Definition:
+class Defined:
     """A node that no kernel executes: its definition does. Buffers are named by operand.
 
     `constants` has the elements of operands that decide a shape.
@@ -46,7 +46,7 @@ class Definition:
         return tuple(self.outputs.values())
 
 
-Step = KernelCall | Definition
+Step = KernelCall | Defined
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Program:
     @property
     def defines(self) -> bool:
         """Whether definitions are executed, which need memory of their own."""
-        return any(isinstance(step, Definition) for step in (*self.once, *self.steps))
+        return any(isinstance(step, Defined) for step in (*self.once, *self.steps))
 
     @property
     def folded(self) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def lifetimes(steps: Sequence[Step], buffers: Mapping[str, Buffer], outside: set
     ]
 
 
-def definitions(graph: Graph, accumulate: str) -> tuple[tuple[int, Definition], ...]:
+def definitions(graph: Graph, accumulate: str) -> tuple[tuple[int, Defined], ...]:
     """The nodes of a graph as engines take it, by number and in order, each executed by its definition."""
     constants = {constant.name: constant.data for constant in graph.constants}
     planner = _Planner(graph, constants, _Planned({}, [], [], set()), accumulate, 1, 0)
@@ -227,11 +227,11 @@ class _Planner:
         else:
             _add(self.planned, self.definition(node), numbers)
 
-    def definition(self, node: Node) -> Definition:
+    def definition(self, node: Node) -> Defined:
         """The step that executes a node by its definition."""
         operator = _operator(node, self.graph)
         request = self._request(operator, node, None, "")
-        return Definition(
+        return Defined(
             operator, request.inputs, request.outputs, request.attributes, self._constants(operator, node)
         )
 
@@ -254,11 +254,10 @@ class _Planner:
 
     def _constants(self, operator: Operator, node: Node) -> dict[str, tuple[Any, ...]]:
         """The elements of operands that decide a shape."""
-        decide = {operand.name for operand in operator.contract.inputs if operand.constant}
         return {
             operand: tuple(self.constants[name].reshape(-1).tolist())
             for operand, name in _inputs(operator, node).items()
-            if operand in decide and name in self.constants
+            if operand in operator.contract.settled and name in self.constants
         }
 
     def _epilogue(self, node: Node) -> Epilogue:

@@ -170,10 +170,10 @@ _TOOLS: tuple[Assumption, ...] = (
         "reading",
         "theories",
         "theories define what the Python definitions define",
-        "provers read theories, not Python; each theory names the functions that it mirrors",
-        "examples of cases.toml are goals of the theories, and tests run the definitions on the same cases; "
-        "no proof ties the two",
-        ("src/sonnx/operators", "tests/operators/test_cases.py"),
+        "provers read theories, not Python: modules are written from the traced definitions, and goals hold "
+        "theories by hand against those for the shapes of cases; nothing proves the program that writes them",
+        "examples of cases.toml are goals of the theories, and tests run the definitions on the same cases",
+        ("src/sonnx/derive/why3.py", "src/sonnx/derive/why3_tensors.py", "tests/operators/test_cases.py"),
     ),
     Assumption(
         "formats",

@@ -16,14 +16,16 @@ def everything(_subject: str, _unit: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ProofPlan:
     """Jobs that hang on no other, and what their results, in the same order, come to."""
 
     jobs: Sequence[Job[list[Goal]]]
     finished: Callable[[Sequence[list[Goal]]], Proofs]
 
 
-def carry_out(plans: Sequence[Plan], workers: int | None = None, watch: Watch | None = None) -> list[Proofs]:
+def carry_out(
+    plans: Sequence[ProofPlan], workers: int | None = None, watch: Watch | None = None
+) -> list[Proofs]:
     """Do the jobs of all plans, the heaviest first, and give what each comes to."""
     results = run_jobs([job for plan in plans for job in plan.jobs], workers, watch)
     found, start = [], 0

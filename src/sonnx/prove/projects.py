@@ -27,7 +27,7 @@ from sonnx.prove.contracts import (
 from sonnx.prove.eva import WHOLE
 from sonnx.prove.forms import oddities
 from sonnx.prove.keeping import keep, kept, key_of
-from sonnx.prove.plan import Plan, Wanted, carry_out, everything
+from sonnx.prove.plan import ProofPlan, Wanted, carry_out, everything
 from sonnx.prove.result import Goal, Proofs, digests
 from sonnx.prove.running import Job, Options, Watch, cores
 from sonnx.prove.tools import ALL_TOOLS, Tools, ToolsMissingError, find_tools
@@ -64,7 +64,7 @@ def prove_project(
 @contextmanager
 def planned_project(
     folder: Path, *, options: Options, tools: Tools | None = None, wanted: Wanted = everything
-) -> Iterator[Plan]:
+) -> Iterator[ProofPlan]:
     """What there is to do for a project, of which only some functions may be wanted, or the `WHOLE`.
 
     That the sources are as they were emitted, can be read and take nothing for granted, and that every
@@ -95,7 +95,7 @@ def planned_project(
             sentences = project_sentences(texts)
             return Proofs(placed, found.versions, monotonic() - began, sentences, digests(texts))
 
-        yield Plan(list(campaign.jobs(names, partial(wanted, subject))), finished)
+        yield ProofPlan(list(campaign.jobs(names, partial(wanted, subject))), finished)
 
 
 def proved_functions(frama: wp.Frama, texts: Mapping[str, str]) -> list[str]:

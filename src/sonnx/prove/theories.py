@@ -16,7 +16,7 @@ from sonnx.prove.configuration import write_configuration
 from sonnx.prove.keeping import keep, kept, key_of
 from sonnx.prove.mlw import Module, Theory, TheoryError, loopholes, read_theory, subject_of, used_files
 from sonnx.prove.modules import Setup, prove_module
-from sonnx.prove.plan import Plan, Wanted, carry_out, everything
+from sonnx.prove.plan import ProofPlan, Wanted, carry_out, everything
 from sonnx.prove.result import Goal, Proofs, digests
 from sonnx.prove.running import Job, Options, Watch
 from sonnx.prove.smoke import CONTRADICTION, Task, TasksError, check_task, marked, print_tasks
@@ -66,7 +66,7 @@ def planned_theories(
     options: Options,
     tools: Tools | None = None,
     wanted: Wanted = everything,
-) -> Iterator[Plan]:
+) -> Iterator[ProofPlan]:
     """What there is to do for theories, of which only some modules may be wanted, by file and name.
 
     That a theory can be read and takes nothing for granted is looked at in any case.
@@ -105,7 +105,7 @@ def planned_theories(
             read = digests({file: texts[file] for file in chosen} | used)
             return Proofs(every, found.versions, monotonic() - began, stated, read)
 
-        yield Plan([job for _, job in jobs], finished)
+        yield ProofPlan([job for _, job in jobs], finished)
 
 
 def reached(theory: Theory, texts: Mapping[str, str]) -> dict[str, str]:

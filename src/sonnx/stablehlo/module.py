@@ -126,17 +126,18 @@ class _Body:
         operator = node_operator(node, self.module.dialect)
         assert operator is not None  # the graph conforms
         contract = operator.contract
-        shapes = {operand.name for operand in contract.inputs if operand.constant}
         names = zip(operand_names(contract.inputs, len(node.inputs)), node.inputs, strict=False)
         inputs = {
-            operand: self.constants[name].data if operand in shapes else self.tensor(name)
+            operand: self.constants[name].data if operand in contract.settled else self.tensor(name)
             for operand, name in names
             if name
         }
         known = self.open.isdisjoint(node.inputs)
 
         def write() -> Sequence[Tensor]:
-            given = {key: held_back(x) if known and key not in shapes else x for key, x in inputs.items()}
+            given = {
+                key: held_back(x) if known and key not in contract.settled else x for key, x in inputs.items()
+            }
             results = lower(operator, given, node.attributes)
             return [results[operand.name] for operand in contract.outputs]
 

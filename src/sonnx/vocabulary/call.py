@@ -1,7 +1,8 @@
 """One use of an operator, as far as rules look at it: types and attributes, never data."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
+from math import copysign
 from types import MappingProxyType
 from typing import Any
 
@@ -42,6 +43,37 @@ class Call:
     version: int | None = None
     # What several rules ask of one call, found out once; a changed call starts anew.
     memo: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """A call that equals another where no rule can tell them apart: what was said of one serves the other."""
+
+    key: Hashable
+    call: Call = field(compare=False)
+
+
+def alike(call: Call) -> Alike | None:
+    """The call as one that can be remembered; None where something in it may change."""
+    written = tuple(call.attributes.items())
+    marks = _marks(written)
+    if marks is None:
+        return None
+    types = tuple(call.inputs.items()), tuple(call.outputs.items())
+    return Alike((types, written, marks, tuple(call.constants.items()), call.unknown, call.version), call)
+
+
+def _marks(value: Any) -> Any:
+    """What tells values apart that Python takes for equal, as 1 and True; None where one may change."""
+    if type(value) is tuple:
+        marks = tuple([_marks(each) for each in value])
+        return None if None in marks else marks
+    if type(value) is float:
+        return copysign(1, value)
+    return type(value) if type(value) in _LASTING else None
+
+
+_LASTING = (int, bool, str, Absent)
 
 
 def call(

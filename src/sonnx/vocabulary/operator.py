@@ -8,17 +8,15 @@ from typing import Any, Literal
 
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import Dialect, TensorType
-from sonnx.numeric.lengths import Lengths
 from sonnx.terms.tracing import Definition
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.integers import Integers
 from sonnx.vocabulary.kernel import Epilogue, KernelRequest, NodeKernels
-from sonnx.vocabulary.plain import AskPlain
 from sonnx.vocabulary.rule import Rule
 from sonnx.vocabulary.trying import Trying
 
 # What an operand contributes to an element of the result: its element at the same place, or the one it has.
-Form = Literal["", "elements", "scalar", "either"]
+Contribution = Literal["", "elements", "scalar", "either"]
 # The ends of a type's range; of floats, the finite ones.
 End = Literal["lowest", "highest"]
 
@@ -44,7 +42,7 @@ class Operand:
     constant: bool = False
     variadic: bool = False
     variable: str = ""
-    form: Form = ""
+    form: Contribution = ""
     default_in_onnx: End | float | None = None
     # What its elements stand for, where they are integers that decide something.
     holds: Integers | None = None
@@ -108,8 +106,6 @@ class Contract:
     domain: str = ""
     # Operators that compare or calculate depend on the processor's arithmetic; those that move do not.
     uses_arithmetic: bool = False
-    # How long the results' exact numbers become, where the definition does not say it.
-    lengths: Callable[[Call, Mapping[str, Lengths]], Lengths] | None = None
     # The ruling that defines it, such as `D-RELU`; where there are several, what they begin with (`D-CONV`).
     ruling: str = ""
     # A call that obeys every rule, of an operator that only moves elements.
@@ -124,9 +120,15 @@ class Contract:
 
     @cached_property
     def demanded(self) -> tuple[str, ...]:
-        """The operands that no call may leave out, by name."""
+        """The operands that no call of ONNX may leave out, by name."""
         inputs = self.inputs
         return tuple(o.name for o in inputs if not (o.optional or o.optional_in_onnx or o.variadic))
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The operands without which no type follows; of a variadic one, the first."""
+        operands = [operand for operand in self.inputs if not operand.optional]
+        return frozenset(f"{o.name}0" if o.variadic else o.name for o in operands)
 
     @cached_property
     def dispensable(self) -> frozenset[str]:
@@ -187,7 +189,7 @@ class ExpandOperand:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class BodyNode:
     """A node of a composition's body; its tensors are operands and outputs of that, or known inside alone."""
 
     operator: "Operator"
@@ -197,7 +199,7 @@ class Part:
 
 
 # A call that obeys every rule → the nodes that stand for it, in the order in which they are executed.
-Body = Callable[[Call], Sequence[Part]]
+Body = Callable[[Call], Sequence[BodyNode]]
 
 # What makes a call conform without changing its meaning.
 Amendment = WriteAttribute | FillOperand | ExpandOperand
@@ -218,7 +220,6 @@ class Operator:
     `stablehlo` writes it for XLA; an operator that no graph holds as a node, or that is a call, has none.
     `kernels` names compiled functions with the same bits; `fuses` are the forms of epilogues that they can do
     at once, and `epilogue` is the form that the operator itself is, on the elements of its first operand.
-    `plain` is the C of one node, to be read and proved.
     """
 
     contract: Contract
@@ -231,7 +232,6 @@ class Operator:
     kernels: AskKernels | None = None
     fuses: tuple[str, ...] = ()
     epilogue: Epilogue | None = None
-    plain: AskPlain | None = None
     # How runtimes are tried on it.
     trying: Trying = Trying()  # noqa: RUF009  nothing in it changes
 

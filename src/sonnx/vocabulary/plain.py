@@ -1,6 +1,6 @@
 """What is asked for the plain C of one node, and what comes of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +35,3 @@ class PlainText:
     text: str
     helpers: tuple[str, ...] = ()
     words: Mapping[str, str] = field(default_factory=dict)
-
-
-AskPlain = Callable[[PlainRequest], PlainText]

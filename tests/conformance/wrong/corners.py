@@ -192,11 +192,11 @@ def _unlike_ends(problem: Problem) -> bool:
 
 _DENSE: dict[str, Test] = {
     **{
-        f"{count} output channels": lambda p, count=count: len(p.W) == count  # type: ignore[misc]
+        f"{count} output channels": lambda p, count=count: len(p.W) == count  # type: ignore[misc]  # bound now
         for count in (6, 12, 24, 32, 48, 64)
     },
     **{
-        f"{count} input channels": lambda p, count=count: _input_channels(p) == count  # type: ignore[misc]
+        f"{count} input channels": lambda p, count=count: _input_channels(p) == count  # type: ignore[misc]  # bound now
         for count in (6, 7, 12, 24, 32, 64)
     },
     "a kernel of 7 by 7": lambda p: _square(p, 7),

@@ -10,9 +10,10 @@ from typing import Literal
 from sonnx.conformance.result import Cell, Departure, Key, Report, Stop, Verdict
 from sonnx.conformance.subjects import SUBJECTS
 from sonnx.model.dtype import DType
-from sonnx.operators import operator
+from sonnx.operators import OPERATORS, operator
 from sonnx.operators.rulebook import rules
 from sonnx.report.text import cut, printable, site_page
+from sonnx.vocabulary.operator import Operator
 
 # A cell of which some cases conform and the others are not supported stands between the two.
 Standing = Literal["crashes", "departs", "unsupported", "partly", "conforms"]
@@ -28,6 +29,7 @@ _OUTSIDE_ALONE = "was asked nothing that the profile specifies"
 _SO_FAR = "conforms so far, but not everything was asked"
 ANY_ORDER = "Any order of the sum is allowed; no order gives what was found."
 _LONGEST = 500
+_GENERAL = "operators/general.html"
 # Addresses and sizes differ from crash to crash.
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
@@ -111,14 +113,19 @@ def pointer(owner: str, identifier: str) -> Pointer:
     rule = next((rule for rule in rules() if rule.identifier == identifier), None)
     if rule is not None:
         return Pointer(f"sonnx explain {identifier}", site_page(rule.page))
-    page = f"operators/{owner.replace('.', '-')}.html"
-    found = operator(owner)
-    folder = f"{found.contract.domain or 'onnx'}/{found.folder}"
-    for name, place in ((page, folder), ("operators/general.html", "general")):
+    own = operator(owner)
+    # A ruling on elements, such as which bytes are true, may stand on the page of another operator.
+    others = [each for each in OPERATORS if each is not own]
+    places = {_page(each): f"{each.contract.domain or 'onnx'}/{each.folder}" for each in (own, *others)}
+    for name, place in {_page(own): places[_page(own)], _GENERAL: "general", **places}.items():
         text = files("sonnx.operators").joinpath(place, "page.md").read_text(encoding="utf-8")
         if identifier.startswith("D-") and re.search(rf"\b{re.escape(identifier)}\b", text):
             return Pointer(f"sonnx explain {identifier}", f"{name}#{identifier.lower()}")
-    return Pointer("", page)
+    return Pointer("", _page(own))
+
+
+def _page(found: Operator) -> str:
+    return f"operators/{found.identifier.replace('.', '-')}.html"
 
 
 def any_order(report: Report, cell: Cell, departure: Departure) -> bool:

@@ -145,7 +145,7 @@ function grid(listed) {
   const groups = [false, true].map((outside) => listed.filter((cell) => cell.outside_profile === outside));
   const bodies = groups.filter((group) => group.length).map((group) => make("tbody", {},
     group[0].outside_profile ? make("tr", {}, make("th", { class: "outside", scope: "rowgroup", colspan: types.length + 1 },
-      make("span", {}, "Outside the profile: asked as ONNX’s Cast, whose results it does not specify; not counted"))) : null,
+      make("span", {}, "Outside the profile: asked as another operator of ONNX’s, whose results it does not specify; not counted"))) : null,
     [...new Map(group.map((cell) => [cell.operator, cell.name]))].map(([operator, name]) => make("tr", {},
       make("th", { scope: "row", title: name }, name),
       types.map((type) => make("td", {}, cellButton(group, operator, type)))))));

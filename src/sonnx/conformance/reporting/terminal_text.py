@@ -246,8 +246,10 @@ def _unsupported(cells: Sequence[Cell]) -> list[str]:
 
 def _outside(cells: Sequence[Cell], colours: bool) -> str:
     """What the profile does not specify: told, and not counted."""
+    asked = (subject_named(cell.operator).operator.trying.asked_as for cell in cells)
+    names = " or ".join(dict.fromkeys(each.name for each in asked if each is not None))
     parts = [
-        "outside the profile, asked as ONNX's Cast: results are not counted, crashes are",
+        f"outside the profile, asked as ONNX's {names}: results are not counted, crashes are",
         "",
         _matrix(cells, colours),
         "",

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 from onnx import TensorProto
 
 from sonnx.conformance.runtimes.answer import LONGEST_NAME, last_lines, shown
-from sonnx.conformance.runtimes.program import EndedError, Program
+from sonnx.conformance.runtimes.program import EndedError, RunningProgram
 from sonnx.conformance.runtimes.question import NEWEST_OPSET, Question, model_bytes, require_opset
 from sonnx.conformance.runtimes.runtime import LateError, NoAnswerError, ProgramError, UnavailableError
 from sonnx.load.files import open_plain
@@ -72,7 +72,7 @@ class Command:
         self._files = (Path(program), *scripts[:1])
         self._seconds, self._opset = seconds, require_opset(opset)
         self._alive = alive
-        self._program: tuple[Program, Path] | None = None
+        self._program: tuple[RunningProgram, Path] | None = None
         # Whether the program is known to start, and why it cannot.
         self._is_there, self._absent = False, ""
 
@@ -185,7 +185,7 @@ class Command:
         shutil.rmtree(folder, ignore_errors=True)
         return program.said
 
-    def _start(self, places: Mapping[str, Path], folder: Path) -> Program:
+    def _start(self, places: Mapping[str, Path], folder: Path) -> RunningProgram:
         known = {"here": self._here, **places}
         line = [_PLACE.sub(lambda found: str(known[found[1]]), word) for word in self._words]
         # Whoever starts Python with -m means a module of the current folder.
@@ -196,7 +196,7 @@ class Command:
             "PYTHONPATH": os.pathsep.join(filter(None, modules)),
         }
         try:
-            return Program(line, folder, environment, talks=self._alive)
+            return RunningProgram(line, folder, environment, talks=self._alive)
         except OSError as error:
             raise UnavailableError(f"{self.name} cannot be started: {error.strerror}") from None
 

@@ -26,7 +26,7 @@ class EndedError(Exception):
     """The program has ended, or answers no more."""
 
 
-class Program:
+class RunningProgram:
     """A program that runs; `talks` says that it is sent lines and answers each of them with a line.
 
     It stays among the processes of this one: whoever ends those ends it too. Starting it raises OSError.

@@ -126,8 +126,7 @@ def question(operator: Operator | str, trial: Trial) -> Question:
         if array is None or kind.dtype is DType.REAL:
             raise ValueError(f"`{name}` is {kind}: no runtime takes such an operand")
     arrays = {name: array for name, (_, array) in described.items() if array is not None}
-    deciding = {operand.name for operand in contract.inputs if operand.constant}
-    held = deciding | trial.constants
+    held = contract.settled | trial.constants
     modes = {attribute.name for attribute in contract.attributes if attribute.mode}
     return Question(
         found.identifier,
@@ -139,7 +138,7 @@ def question(operator: Operator | str, trial: Trial) -> Question:
                 found.identifier,
                 tuple((name, kind) for name, (kind, _) in described.items()),
                 tuple(attributes.items()),
-                tuple((name, tuple(arrays[name].tolist())) for name in arrays if name in deciding),
+                tuple((name, tuple(arrays[name].tolist())) for name in arrays if name in contract.settled),
             )
         ),
     )

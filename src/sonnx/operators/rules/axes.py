@@ -6,7 +6,7 @@ from typing import Any
 
 from sonnx.operators.rules.examples import with_inputs
 from sonnx.operators.rules.lists import integers, is_integer
-from sonnx.operators.rules.made import Subject
+from sonnx.operators.rules.made import Owner
 from sonnx.operators.rules.operands import Extents, extents
 from sonnx.operators.rules.wording import FEW, show, unlike, written
 from sonnx.vocabulary.call import ABSENT, Call
@@ -39,19 +39,17 @@ def with_value(call: Call, holder: Holder, held: Any) -> Call:
     return replace(call, attributes={**call.attributes, holder.name: held})
 
 
-def rules(
-    subject: Subject, holder: Holder, inputs: Sequence[Operand], labels: Iterator[str]
-) -> Iterator[Rule]:
+def rules(owner: Owner, holder: Holder, inputs: Sequence[Operand], labels: Iterator[str]) -> Iterator[Rule]:
     """All that follows from what the integers stand for."""
     match holder.holds:
         case Sizes():
-            yield _sizes(subject, holder, next(labels))
+            yield _sizes(owner, holder, next(labels))
         case Axes() as axes:
             operand = next(each for each in inputs if each.name == axes.of)
-            yield from _axes(_Named(subject, holder, axes, operand), labels)
+            yield from _axes(_Named(owner, holder, axes, operand), labels)
 
 
-def _sizes(subject: Subject, holder: Holder, label: str) -> Rule:
+def _sizes(owner: Owner, holder: Holder, label: str) -> Rule:
     """Every size is an integer from 0 up."""
     name, is_operand = holder.name, isinstance(holder, Operand)
 
@@ -63,8 +61,8 @@ def _sizes(subject: Subject, holder: Holder, label: str) -> Rule:
         what = "sizes as" if is_operand else "a list of"
         return Broken((Shown(name, written(held)),), f"write {what} integers from 0 up")
 
-    right = value(subject.good, holder)
-    return subject.rule(
+    right = value(owner.good, holder)
+    return owner.rule(
         f"sizes of {name}",
         f"{name}.{label}",
         f"The elements of `{name}` must be integers from 0 up."
@@ -72,15 +70,15 @@ def _sizes(subject: Subject, holder: Holder, label: str) -> Rule:
         else f"`{name}` must be a list of integers from 0 up.",
         "A size counts elements.",
         predicate,
-        with_value(subject.good, holder, (*right[:1], -1, *right[2:])),
-        ruling=subject.ruling,
+        with_value(owner.good, holder, (*right[:1], -1, *right[2:])),
+        ruling=owner.ruling,
     )
 
 
-def _nouns(subject: Subject) -> tuple[str, str, str]:
+def _nouns(owner: Owner) -> tuple[str, str, str]:
     """What an axis is called, several, and one of them."""
     return (
-        ("dimension", "dimensions", "a dimension") if subject.domain == "xla" else ("axis", "axes", "an axis")
+        ("dimension", "dimensions", "a dimension") if owner.domain == "xla" else ("axis", "axes", "an axis")
     )
 
 
@@ -88,7 +86,7 @@ def _nouns(subject: Subject) -> tuple[str, str, str]:
 class _Named:
     """Integers that name axes of an operand, as rules speak of them."""
 
-    subject: Subject
+    owner: Owner
     holder: Holder
     axes: Axes
     operand: Operand
@@ -117,21 +115,21 @@ class _Named:
 
     def rule(self, what: str, label: str, statement: str, reason: str, broken: Predicate, wrong: Any) -> Rule:
         name = self.holder.name
-        return self.subject.rule(
+        return self.owner.rule(
             f"{what} of {name}",
             f"{name}.{label}",
             f"`{name}` must {statement}.",
             reason,
             broken,
-            with_value(self.subject.good, self.holder, wrong),
-            ruling=self.subject.ruling,
+            with_value(self.owner.good, self.holder, wrong),
+            ruling=self.owner.ruling,
         )
 
 
 def _axes(named: _Named, labels: Iterator[str]) -> Iterator[Rule]:
     """One axis is there; several are a list, are there, and stand in an order."""
-    right = named.listed(named.subject.good) or ()
-    rank = len(next(iter(named.shapes(named.subject.good).values())))
+    right = named.listed(named.owner.good) or ()
+    rank = len(next(iter(named.shapes(named.owner.good).values())))
     if named.axes.order == "one":
         yield _range(named, next(labels), rank)
         return
@@ -141,7 +139,7 @@ def _axes(named: _Named, labels: Iterator[str]) -> Iterator[Rule]:
 
 
 def _list(named: _Named, label: str, wrong: Any) -> Rule:
-    (noun, nouns, _), enough = _nouns(named.subject), named.axes.least
+    (noun, nouns, _), enough = _nouns(named.owner), named.axes.least
 
     def broken(call: Call) -> Broken | None:
         held, listed = value(call, named.holder), named.listed(call)
@@ -155,7 +153,7 @@ def _list(named: _Named, label: str, wrong: Any) -> Rule:
 
 
 def _range(named: _Named, label: str, wrong: Any) -> Rule:
-    (noun, nouns, some), one = _nouns(named.subject), named.axes.order == "one"
+    (noun, nouns, some), one = _nouns(named.owner), named.axes.order == "one"
 
     def broken(call: Call) -> Broken | None:
         held, shapes = value(call, named.holder), named.shapes(call)
@@ -192,7 +190,7 @@ def _range(named: _Named, label: str, wrong: Any) -> Rule:
 
 
 def _order(named: _Named, label: str, wrong: Any) -> Rule:
-    (noun, nouns, _), order = _nouns(named.subject), named.axes.order
+    (noun, nouns, _), order = _nouns(named.owner), named.axes.order
     statement, reason, advice = {
         "neighbours": (
             "be neighbours in rising order: each is the one before it plus 1",
@@ -227,20 +225,20 @@ def _order(named: _Named, label: str, wrong: Any) -> Rule:
     return named.rule("order", label, statement, reason, broken, wrong)
 
 
-def joined(subject: Subject, operand: Operand, labels: Iterator[str]) -> Iterator[Rule]:
+def joined(owner: Owner, operand: Operand, labels: Iterator[str]) -> Iterator[Rule]:
     """Tensors that are put together along an axis have one, and all equally many."""
-    noun, nouns, some = _nouns(subject)
-    kind = next(iter(subject.good.inputs.values()))
+    noun, nouns, some = _nouns(owner)
+    kind = next(iter(owner.good.inputs.values()))
     scalars, vectors = (
-        replace(subject.good, inputs=dict.fromkeys(subject.good.inputs, replace(kind, shape=shape)))
+        replace(owner.good, inputs=dict.fromkeys(owner.good.inputs, replace(kind, shape=shape)))
         for shape in ((), (1,))
     )
-    *_, last = subject.good.inputs
+    *_, last = owner.good.inputs
 
     def some_rank(call: Call) -> Broken | None:
         found = [name for name in call.inputs if extents(call, name) == ()]
         return (
-            Broken(show(call, *found[:FEW]), f"give each {some}, {_BY.get(subject.domain, 'of size 1')}")
+            Broken(show(call, *found[:FEW]), f"give each {some}, {_BY.get(owner.domain, 'of size 1')}")
             if found
             else None
         )
@@ -250,7 +248,7 @@ def joined(subject: Subject, operand: Operand, labels: Iterator[str]) -> Iterato
         shown = show(call, *unlike(found))
         return Broken(shown, f"give all operands the same number of {nouns}") if shown else None
 
-    yield subject.rule(
+    yield owner.rule(
         f"rank of {operand.name}",
         f"{operand.name}.{next(labels)}",
         "No operand may have rank 0.",
@@ -258,14 +256,14 @@ def joined(subject: Subject, operand: Operand, labels: Iterator[str]) -> Iterato
         some_rank,
         scalars,
         passing=vectors,
-        ruling=subject.ruling,
+        ruling=owner.ruling,
     )
-    yield subject.rule(
+    yield owner.rule(
         f"ranks of {operand.name}",
         f"{operand.name}.{next(labels)}",
         "All operands must have one rank.",
         f"Arrays are joined as they are; no {noun} is added.",
         ranks,
-        with_inputs(subject.good, **{last: replace(kind, shape=(kind.shape or ())[1:] or (1, 1))}),
-        ruling=subject.ruling,
+        with_inputs(owner.good, **{last: replace(kind, shape=(kind.shape or ())[1:] or (1, 1))}),
+        ruling=owner.ruling,
     )

@@ -19,7 +19,7 @@ from sonnx.operators.rules.shapes import NamesOf, common_shape, element_names
 from sonnx.terms.tracing import called
 from sonnx.vocabulary.call import ABSENT, Call
 from sonnx.vocabulary.integers import Axes
-from sonnx.vocabulary.operator import Attribute, Contract, Form, Operand, identifier_of, operand_names
+from sonnx.vocabulary.operator import Attribute, Contract, Contribution, Operand, identifier_of, operand_names
 from sonnx.vocabulary.rule import Rule
 
 Words = Mapping[str, Mapping[str, Any]]
@@ -56,19 +56,19 @@ def elementwise(
     """
     operands = tuple(completed(operand, types, "elements") for operand in inputs)
     result = completed(output, types, "")
-    subject = made.Subject(name, good_call(name, operands, attributes, domain), ruling, domain)
+    owner = made.Owner(name, good_call(name, operands, attributes, domain), ruling, domain)
     names_of = element_names(operands)
     shape_of = common_shape(names_of)
-    combined = names_of(subject.good)
-    found = [made.dense(subject)] if dense else []
-    found += [*_input_rules(subject, operands), *_shape_rules(subject, operands, combined)]
-    found += _attribute_rules(subject, attributes, more)
-    first = _first_typed(subject, operands)
+    combined = names_of(owner.good)
+    found = [made.dense(owner)] if dense else []
+    found += [*_input_rules(owner, operands), *_shape_rules(owner, operands, combined)]
+    found += _attribute_rules(owner, attributes, more)
+    first = _first_typed(owner, operands)
     if added:
         typed = {each.name for each in operands if each.variable == _VARIABLE}
-        found.append(made.types_of_version(subject, [name for name in combined if name in typed], added))
-    found.append(_shape_of_inputs(made.output_shape(subject, result, "D1", shape_of, first), operands))
-    found.append(made.output_type(subject, result, "D2", shape_of, first))
+        found.append(made.types_of_version(owner, [name for name in combined if name in typed], added))
+    found.append(_shape_of_inputs(made.output_shape(owner, result, "D1", shape_of, first), operands))
+    found.append(made.output_type(owner, result, "D2", shape_of, first))
     return Contract(
         name,
         versions,
@@ -110,26 +110,26 @@ def moving(
     """
     operands = tuple(completed(operand, types, "") for operand in inputs)
     result = replace(output, types=types, variable=_VARIABLE)
-    subject = made.Subject(name, good, ruling, domain)
-    first = _first_typed(subject, operands)
+    owner = made.Owner(name, good, ruling, domain)
+    first = _first_typed(owner, operands)
     holders: list[axes.Holder] = [*attributes, *operands]
     named = {each.holds.of for each in holders if isinstance(each.holds, Axes)}
-    found = [*_input_rules(subject, operands, named), *_attribute_rules(subject, attributes, more, operands)]
+    found = [*_input_rules(owner, operands, named), *_attribute_rules(owner, attributes, more, operands)]
     moved = [each.name for each in operands if not each.constant]
     on_types = {f"{what} of {each}" for each in moved for what in ("type", "types")}
     before = [rule for rule in (*found, *more) if rule.made_from not in on_types]
     shape_of = _shape_of(shape, operands, attributes, before)
-    found.append(made.output_shape(subject, result, "D1", shape_of, first))
+    found.append(made.output_shape(owner, result, "D1", shape_of, first))
     found.append(
         replace(
-            made.output_type(subject, result, "D2", shape_of, first),
+            made.output_type(owner, result, "D2", shape_of, first),
             reason="Elements are copied bit for bit.",
             ruling="D-ALL-4",
         )
     )
 
     if too_large is not None:
-        found.append(made.addressable(subject, result, "D3", shape_of, too_large))
+        found.append(made.addressable(owner, result, "D3", shape_of, too_large))
 
     def output_types(call: Call) -> Mapping[str, TensorType]:
         moved_type = call.inputs[first]
@@ -180,39 +180,37 @@ def _shape_of(
     return shape_of
 
 
-def completed(operand: Operand, types: tuple[DType, ...], form: Form) -> Operand:
+def completed(operand: Operand, types: tuple[DType, ...], form: Contribution) -> Operand:
     """An operand with what it leaves to the contract: the types that all share, and its form."""
     shared = operand if operand.types else replace(operand, types=types, variable=_VARIABLE)
     return replace(shared, form=operand.form or form)
 
 
-def _input_rules(
-    subject: made.Subject, inputs: Sequence[Operand], named: Container[str] = ()
-) -> Iterator[Rule]:
+def _input_rules(owner: made.Owner, inputs: Sequence[Operand], named: Container[str] = ()) -> Iterator[Rule]:
     """The rules on each operand, numbered as they come: types, presence, form; `named` have named axes."""
     firsts: dict[str, str] = {}
     for operand in inputs:
         labels = _labels()
         sharing = [each for each in inputs if operand.variable and each.variable == operand.variable]
         if operand.constant:
-            yield made.vector(subject, operand, next(labels))
-            yield made.constant(subject, operand, next(labels))
-            yield from axes.rules(subject, operand, inputs, labels)
+            yield made.vector(owner, operand, next(labels))
+            yield made.constant(owner, operand, next(labels))
+            yield from axes.rules(owner, operand, inputs, labels)
             continue
         if operand.variable and operand.variable in firsts:
-            yield made.same_type(subject, operand, next(labels), firsts[operand.variable])
+            yield made.same_type(owner, operand, next(labels), firsts[operand.variable])
         elif not made.is_every_type(operand.types):
-            yield made.allowed_types(subject, operand, next(labels), sharing or [operand])
+            yield made.allowed_types(owner, operand, next(labels), sharing or [operand])
         if operand.variadic:
-            yield made.one_type(subject, operand, next(labels))
-            yield made.at_least_one(subject, operand, next(labels))
-            yield from axes.joined(subject, operand, labels) if operand.name in named else ()
+            yield made.one_type(owner, operand, next(labels))
+            yield made.at_least_one(owner, operand, next(labels))
+            yield from axes.joined(owner, operand, labels) if operand.name in named else ()
         if operand.optional_in_onnx:
-            yield made.given(subject, operand, next(labels))
+            yield made.given(owner, operand, next(labels))
         if operand.form == "scalar":
-            yield made.scalar(subject, operand, next(labels))
+            yield made.scalar(owner, operand, next(labels))
         if operand.form == "either":
-            yield made.scalar_or_shape(subject, operand, next(labels), inputs[0].name)
+            yield made.scalar_or_shape(owner, operand, next(labels), inputs[0].name)
         if operand.variable:
             firsts.setdefault(operand.variable, operand.name)
 
@@ -221,17 +219,17 @@ def _labels() -> Iterator[str]:
     return (f"D{number}" for number in count(1))
 
 
-def _shape_rules(subject: made.Subject, inputs: Sequence[Operand], combined: Sequence[str]) -> Iterator[Rule]:
+def _shape_rules(owner: made.Owner, inputs: Sequence[Operand], combined: Sequence[str]) -> Iterator[Rule]:
     if len(combined) > 1:
-        yield made.one_shape(subject, inputs, "D1")
-        yield made.no_broadcasting(subject, inputs, "D2")
+        yield made.one_shape(owner, inputs, "D1")
+        yield made.no_broadcasting(owner, inputs, "D2")
     for operand in inputs:
         if operand.variadic:
-            yield made.few_operands(subject, operand, "D3")
+            yield made.few_operands(owner, operand, "D3")
 
 
 def _attribute_rules(
-    subject: made.Subject,
+    owner: made.Owner,
     attributes: Sequence[Attribute],
     more: Sequence[Rule],
     inputs: Sequence[Operand] = (),
@@ -239,12 +237,12 @@ def _attribute_rules(
     """What is said of axes, sizes and numbers; of numbers, unless the operator has a rule of its own."""
     for attribute in attributes:
         if attribute.holds is not None:
-            yield from axes.rules(subject, attribute, inputs, _labels())
+            yield from axes.rules(owner, attribute, inputs, _labels())
             continue
-        place = f"{identifier_of(subject.domain, subject.name)}.{attribute.name}."
+        place = f"{identifier_of(owner.domain, owner.name)}.{attribute.name}."
         own = any(rule.identifier.startswith(place) for rule in more)
         if attribute.kind in ("float", "integer") and not own:
-            yield made.number(subject, attribute, "D1")
+            yield made.number(owner, attribute, "D1")
 
 
 def _shape_of_inputs(rule: Rule, inputs: Sequence[Operand]) -> Rule:
@@ -259,9 +257,9 @@ def _shape_of_inputs(rule: Rule, inputs: Sequence[Operand]) -> Rule:
     )
 
 
-def _first_typed(subject: made.Subject, inputs: Sequence[Operand]) -> str:
+def _first_typed(owner: made.Owner, inputs: Sequence[Operand]) -> str:
     """The operand whose type the output has: the first of those that share the type."""
-    named = dict(zip(operand_names(inputs, len(subject.good.inputs)), _repeated(inputs), strict=False))
+    named = dict(zip(operand_names(inputs, len(owner.good.inputs)), _repeated(inputs), strict=False))
     return next(name for name, operand in named.items() if operand.variable == _VARIABLE)
 
 

@@ -21,7 +21,7 @@ from sonnx.vocabulary.rule import Predicate, Rule
 
 
 @dataclass(frozen=True)
-class Subject:
+class Owner:
     """Whose rules are made: an operator's name, a call that conforms, and the ruling that defines it."""
 
     name: str
@@ -78,51 +78,51 @@ class Subject:
         return self.rule("", place, statement, reason, predicate, failing, **{"ruling": self.ruling, **said})
 
 
-def dense(subject: Subject) -> Rule:
+def dense(owner: Owner) -> Rule:
     """No tensor is sparse: the general rule, in the words of an operator that states it itself."""
-    first = next(iter(subject.good.inputs))
-    sparse = replace(subject.good.inputs[first], sparse=True)
-    rule = subject.rule(
+    first = next(iter(owner.good.inputs))
+    sparse = replace(owner.good.inputs[first], sparse=True)
+    rule = owner.rule(
         "dense",
         "D3",
         "No tensor may be sparse.",
         "What the operator does with the elements a sparse tensor leaves out is not specified.",
         storage.dense,
-        with_inputs(subject.good, **{first: sparse}),
+        with_inputs(owner.good, **{first: sparse}),
         restricts_onnx=True,
     )
     return replace(rule, instead_of="general.R4")
 
 
-def allowed_types(subject: Subject, operand: Operand, label: str, sharing: Sequence[Operand]) -> Rule:
+def allowed_types(owner: Owner, operand: Operand, label: str, sharing: Sequence[Operand]) -> Rule:
     """The operand has one of its types; `sharing` are those that have one type in a call, it included."""
     refused = refused_type(operand.types)
-    names = [name for each in sharing for name in _names(subject.good, each)]
-    failing = with_inputs(subject.good, **{name: of_type(subject.good, name, refused) for name in names})
+    names = [name for each in sharing for name in _names(owner.good, each)]
+    failing = with_inputs(owner.good, **{name: of_type(owner.good, name, refused) for name in names})
     various = operand.variadic
     who = "Every tensor" if various else f"`{operand.name}`"
-    return subject.rule(
+    return owner.rule(
         f"types of {operand.name}",
         f"{operand.name}.{label}",
         f"{who} must be {element_types.in_words(operand.types)}.",
-        f"{subject.ruling} says what {subject.name} does with these types, and no ruling with others.",
+        f"{owner.ruling} says what {owner.name} does with these types, and no ruling with others.",
         element_types.all_of(operand, operand.types)
         if various
         else element_types.one_of(operand.name, operand.types),
         failing,
         restricts_onnx=True,
-        ruling=subject.ruling,
+        ruling=owner.ruling,
     )
 
 
-def types_of_version(subject: Subject, names: Sequence[str], added: Mapping[int, Sequence[DType]]) -> Rule:
+def types_of_version(owner: Owner, names: Sequence[str], added: Mapping[int, Sequence[DType]]) -> Rule:
     """Operands of one type have none that ONNX added to the operator after the version of the model."""
     (version, types), *_ = added.items()
-    held = with_inputs(subject.good, **{name: of_type(subject.good, name, types[0]) for name in names})
+    held = with_inputs(owner.good, **{name: of_type(owner.good, name, types[0]) for name in names})
     told = "; ".join(
         f"{', '.join(dtype.value for dtype in new)} from version {since} on" for since, new in added.items()
     )
-    return subject.rule(
+    return owner.rule(
         "types of the version",
         f"{names[0]}.D9",
         f"`{names[0]}` must have a type of the version that the model uses: {told}.",
@@ -137,176 +137,176 @@ _NOT_CONVERTED = "No operand is converted: a conversion may round, and must be s
 
 
 def same_type(
-    subject: Subject, operand: Operand, label: str, reference: str, reason: str = _NOT_CONVERTED
+    owner: Owner, operand: Operand, label: str, reference: str, reason: str = _NOT_CONVERTED
 ) -> Rule:
     """The operand has the type of another one."""
-    held = subject.good.inputs[reference].dtype
-    other = of_type(subject.good, operand.name, other_type(operand.types, held))
-    return subject.rule(
+    held = owner.good.inputs[reference].dtype
+    other = of_type(owner.good, operand.name, other_type(operand.types, held))
+    return owner.rule(
         f"type of {operand.name}",
         f"{operand.name}.{label}",
         f"`{operand.name}`{', if given,' * operand.optional} must have the element type of `{reference}`.",
         reason,
         element_types.same_type(operand.name, reference),
-        with_inputs(subject.good, **{operand.name: other}),
+        with_inputs(owner.good, **{operand.name: other}),
     )
 
 
-def one_type(subject: Subject, operand: Operand, label: str) -> Rule:
+def one_type(owner: Owner, operand: Operand, label: str) -> Rule:
     """All tensors of a variadic operand have one type."""
-    *_, last = _names(subject.good, operand)
-    other = of_type(subject.good, last, other_type(operand.types, subject.good.inputs[last].dtype))
-    return subject.rule(
+    *_, last = _names(owner.good, operand)
+    other = of_type(owner.good, last, other_type(operand.types, owner.good.inputs[last].dtype))
+    return owner.rule(
         f"type of {operand.name}",
         f"{operand.name}.{label}",
         "All tensors must have one element type.",
         _NOT_CONVERTED,
         element_types.one_type(operand),
-        with_inputs(subject.good, **{last: other}),
+        with_inputs(owner.good, **{last: other}),
     )
 
 
-def at_least_one(subject: Subject, operand: Operand, label: str) -> Rule:
+def at_least_one(owner: Owner, operand: Operand, label: str) -> Rule:
     """There is a tensor."""
-    first, *others = _names(subject.good, operand)
-    return subject.rule(
+    first, *others = _names(owner.good, operand)
+    return owner.rule(
         f"number of {operand.name}",
         f"{operand.name}.{label}",
         "There must be at least one tensor.",
         "Of nothing neither type nor shape is known.",
         values.given(first, "give at least one tensor"),
-        _without(subject.good, first, *others),
-        passing=_without(subject.good, *others),
-        ruling=subject.ruling,
+        _without(owner.good, first, *others),
+        passing=_without(owner.good, *others),
+        ruling=owner.ruling,
     )
 
 
-def given(subject: Subject, operand: Operand, label: str) -> Rule:
+def given(owner: Owner, operand: Operand, label: str) -> Rule:
     """The operand is there, though ONNX lets a model leave it out."""
     ends = {"lowest": "the end of the type's range", "highest": "the end of the type's range"}
     default = ends.get(str(operand.default_in_onnx), str(operand.default_in_onnx))
-    return subject.rule(
+    return owner.rule(
         f"{operand.name} given",
         f"{operand.name}.{label}",
         f"`{operand.name}` must be given.",
         f"Absent, it means {default} by default, and nothing is left to defaults.",
         values.given(operand.name, f"write `{operand.name}`, if need be {default}"),
-        _without(subject.good, operand.name),
+        _without(owner.good, operand.name),
         restricts_onnx=True,
         ruling="D-ALL-13",
     )
 
 
-def scalar(subject: Subject, operand: Operand, label: str) -> Rule:
+def scalar(owner: Owner, operand: Operand, label: str) -> Rule:
     """The operand has the empty shape."""
-    one = replace(subject.good.inputs[operand.name], shape=(1,))
-    return subject.rule(
+    one = replace(owner.good.inputs[operand.name], shape=(1,))
+    return owner.rule(
         f"shape of {operand.name}",
         f"{operand.name}.{label}",
         f"`{operand.name}` must have the empty shape.",
         "One value serves all elements; a tensor of values would need broadcasting.",
         shapes.scalar(operand.name),
-        with_inputs(subject.good, **{operand.name: one}),
-        ruling=subject.ruling,
+        with_inputs(owner.good, **{operand.name: one}),
+        ruling=owner.ruling,
     )
 
 
-def scalar_or_shape(subject: Subject, operand: Operand, label: str, whole: str) -> Rule:
+def scalar_or_shape(owner: Owner, operand: Operand, label: str, whole: str) -> Rule:
     """The operand has the shape of another one, or the empty shape."""
-    short = replace(subject.good.inputs[operand.name], shape=(3,))
+    short = replace(owner.good.inputs[operand.name], shape=(3,))
     alone = replace(short, shape=())
-    return subject.rule(
+    return owner.rule(
         f"shape of {operand.name}",
         f"{operand.name}.{label}",
         f"`{operand.name}` must have the shape of `{whole}`, or be a scalar.",
         "A scalar serves all elements; no other shape is repeated.",
         shapes.scalar_or_shape(operand.name, whole),
-        with_inputs(subject.good, **{operand.name: short}),
-        passing=with_inputs(subject.good, **{operand.name: alone}),
-        ruling=subject.ruling,
+        with_inputs(owner.good, **{operand.name: short}),
+        passing=with_inputs(owner.good, **{operand.name: alone}),
+        ruling=owner.ruling,
     )
 
 
-def one_shape(subject: Subject, inputs: Sequence[Operand], label: str) -> Rule:
+def one_shape(owner: Owner, inputs: Sequence[Operand], label: str) -> Rule:
     """Operands that are combined element by element have one shape."""
-    names = _combined(subject, inputs)
-    longer = replace(subject.good.inputs[names[-1]], shape=(4, 3))
-    return subject.rule(
+    names = _combined(owner, inputs)
+    longer = replace(owner.good.inputs[names[-1]], shape=(4, 3))
+    return owner.rule(
         "one shape",
         label,
         f"{_enumerated(inputs)} must have one shape.",
         "Each element of the result is made of the elements at the same place.",
         shapes.one_shape(shapes.element_names(inputs)),
-        with_inputs(subject.good, **{names[-1]: longer}),
+        with_inputs(owner.good, **{names[-1]: longer}),
         ruling="D-ALL-5",
     )
 
 
-def few_operands(subject: Subject, operand: Operand, label: str) -> Rule:
+def few_operands(owner: Owner, operand: Operand, label: str) -> Rule:
     """One operand stands for any number of tensors, but for no hundreds of them."""
-    kind = next(iter(subject.good.inputs.values()))
+    kind = next(iter(owner.good.inputs.values()))
     many = {f"{operand.name}{m}": kind for m in range(limits.MOST_OPERANDS + 1)}
-    return subject.rule(
+    return owner.rule(
         "few operands",
         label,
         f"There may be {limits.MOST_OPERANDS} tensors at most.",
         "The formula of one element names them all, in generated code and in its contract too.",
         limits.not_too_many(operand.name),
-        with_inputs(subject.good, **many),
+        with_inputs(owner.good, **many),
         restricts_onnx=True,
-        ruling=subject.ruling,
+        ruling=owner.ruling,
     )
 
 
-def no_broadcasting(subject: Subject, inputs: Sequence[Operand], label: str) -> Rule:
+def no_broadcasting(owner: Owner, inputs: Sequence[Operand], label: str) -> Rule:
     """Nor are shapes broadcast to one another."""
-    first = _combined(subject, inputs)[0]
-    row = replace(subject.good.inputs[first], shape=(1, 3))
-    return subject.rule(
+    first = _combined(owner, inputs)[0]
+    row = replace(owner.good.inputs[first], shape=(1, 3))
+    return owner.rule(
         "no broadcasting",
         label,
         "Shapes must be equal even where they could be broadcast to one another.",
         "Broadcasting inside the operator hides work whose amount depends on the shapes; Expand shows it.",
         shapes.no_broadcasting(shapes.element_names(inputs)),
-        with_inputs(subject.good, **{first: row}),
+        with_inputs(owner.good, **{first: row}),
         restricts_onnx=True,
         ruling="D-ALL-5",
     )
 
 
-def vector(subject: Subject, operand: Operand, label: str) -> Rule:
+def vector(owner: Owner, operand: Operand, label: str) -> Rule:
     """An operand that decides a shape is a list of integers."""
-    narrow = of_type(subject.good, operand.name, DType.INT32)
-    return subject.rule(
+    narrow = of_type(owner.good, operand.name, DType.INT32)
+    return owner.rule(
         f"types of {operand.name}",
         f"{operand.name}.{label}",
         f"`{operand.name}` must be an int64 tensor of rank 1.",
         "It lists integers, one for each axis that it speaks of.",
         shapes.vector(operand.name),
-        with_inputs(subject.good, **{operand.name: narrow}),
+        with_inputs(owner.good, **{operand.name: narrow}),
     )
 
 
-def constant(subject: Subject, operand: Operand, label: str) -> Rule:
+def constant(owner: Owner, operand: Operand, label: str) -> Rule:
     """The elements of an operand that decides a shape are known before the model runs."""
-    constants = {name: held for name, held in subject.good.constants.items() if name != operand.name}
-    return subject.rule(
+    constants = {name: held for name, held in owner.good.constants.items() if name != operand.name}
+    return owner.rule(
         f"{operand.name} constant",
         f"{operand.name}.{label}",
         f"The elements of `{operand.name}` must be constants.",
         "The output's shape must be known before the model runs.",
         shapes.constant(operand.name),
-        replace(subject.good, constants=constants),
+        replace(owner.good, constants=constants),
         restricts_onnx=True,
         ruling="D-ALL-13",
     )
 
 
-def number(subject: Subject, attribute: Attribute, label: str) -> Rule:
+def number(owner: Owner, attribute: Attribute, label: str) -> Rule:
     """An attribute that is a number is one."""
     is_float = attribute.kind == "float"
     name = attribute.name
-    return subject.rule(
+    return owner.rule(
         f"value of {name}",
         f"{name}.{label}",
         f"`{name}` must be a finite number that a float holds."
@@ -317,31 +317,31 @@ def number(subject: Subject, attribute: Attribute, label: str) -> Rule:
         if is_float
         else "A file of ONNX keeps it so.",
         values.is_float(name) if is_float else values.integer(name),
-        subject.but(**{name: inf if is_float else 0.5}),
+        owner.but(**{name: inf if is_float else 0.5}),
         ruling="D-ALL-12" if is_float else "D-ALL-3",
     )
 
 
-def output_shape(subject: Subject, output: Operand, label: str, shape_of: ShapeOf, reference: str) -> Rule:
+def output_shape(owner: Owner, output: Operand, label: str, shape_of: ShapeOf, reference: str) -> Rule:
     """A declared output has the shape that follows; `reference` is the operand whose type it has."""
-    right = shape_of(subject.good) or ()
-    held = _held(subject, output, reference)
-    return subject.rule(
+    right = shape_of(owner.good) or ()
+    held = _held(owner, output, reference)
+    return owner.rule(
         f"shape of {output.name}",
         f"{output.name}.{label}",
         f"`{output.name}` must have the shape that the operands and attributes give.",
         "A declared shape that differs would make later operators read other elements.",
-        declared_shape(output.name, shape_of, *subject.good.inputs),
-        _declaring(subject, output, held, (*right, 2)),
-        passing=_declaring(subject, output, held, right),
+        declared_shape(output.name, shape_of, *owner.good.inputs),
+        _declaring(owner, output, held, (*right, 2)),
+        passing=_declaring(owner, output, held, right),
     )
 
 
-def output_type(subject: Subject, output: Operand, label: str, shape_of: ShapeOf, reference: str) -> Rule:
+def output_type(owner: Owner, output: Operand, label: str, shape_of: ShapeOf, reference: str) -> Rule:
     """A declared output has the type of an operand, or the one it always has."""
-    held, shape = _held(subject, output, reference), shape_of(subject.good) or ()
+    held, shape = _held(owner, output, reference), shape_of(owner.good) or ()
     shared = bool(output.variable)
-    return subject.rule(
+    return owner.rule(
         f"type of {output.name}",
         f"{output.name}.{label}",
         f"`{output.name}` must have the element type of `{reference}`."
@@ -351,19 +351,19 @@ def output_type(subject: Subject, output: Operand, label: str, shape_of: ShapeOf
         if shared
         else "Whatever the operands are, the results are of this type.",
         declared_type(output.name, reference) if shared else declared_as(output.name, held),
-        _declaring(subject, output, other_type(output.types, held), shape),
-        passing=_declaring(subject, output, held, shape),
+        _declaring(owner, output, other_type(output.types, held), shape),
+        passing=_declaring(owner, output, held, shape),
     )
 
 
-def addressable(subject: Subject, output: Operand, label: str, shape_of: ShapeOf, failing: Call) -> Rule:
+def addressable(owner: Owner, output: Operand, label: str, shape_of: ShapeOf, failing: Call) -> Rule:
     """The output is not too large; `failing` is a call whose output would be."""
-    return subject.rule(
+    return owner.rule(
         f"size of {output.name}",
         f"{output.name}.{label}",
         "The output must have fewer than 2^31 elements (sizes 0 not counted) and at most 64 axes.",
         "Indices of generated code are 32 bits wide, and no array here has more axes.",
-        limits.addressable(made_shapes(shape_of), *list(subject.good.inputs)[:1]),
+        limits.addressable(made_shapes(shape_of), *list(owner.good.inputs)[:1]),
         failing,
         restricts_onnx=True,
     )
@@ -380,14 +380,14 @@ def made_shapes(shape_of: ShapeOf) -> Callable[[Call], Sequence[tuple[int, ...]]
     return shapes
 
 
-def _held(subject: Subject, output: Operand, reference: str) -> DType:
+def _held(owner: Owner, output: Operand, reference: str) -> DType:
     """The type of the output in the example."""
-    return (subject.good.inputs[reference].dtype if output.variable else None) or output.types[0]
+    return (owner.good.inputs[reference].dtype if output.variable else None) or output.types[0]
 
 
-def _declaring(subject: Subject, output: Operand, dtype: DType, shape: tuple[int | None, ...]) -> Call:
-    dialect = next(iter(subject.good.inputs.values())).dialect
-    return replace(subject.good, outputs={output.name: TensorType(dtype, shape, dialect=dialect)})
+def _declaring(owner: Owner, output: Operand, dtype: DType, shape: tuple[int | None, ...]) -> Call:
+    dialect = next(iter(owner.good.inputs.values())).dialect
+    return replace(owner.good, outputs={output.name: TensorType(dtype, shape, dialect=dialect)})
 
 
 def _names(call: Call, operand: Operand) -> list[str]:
@@ -397,8 +397,8 @@ def _names(call: Call, operand: Operand) -> list[str]:
     return [name for name in operand_names((operand,), len(call.inputs)) if name in call.inputs]
 
 
-def _combined(subject: Subject, inputs: Sequence[Operand]) -> Sequence[str]:
-    return shapes.element_names(inputs)(subject.good)
+def _combined(owner: Owner, inputs: Sequence[Operand]) -> Sequence[str]:
+    return shapes.element_names(inputs)(owner.good)
 
 
 def _enumerated(inputs: Sequence[Operand]) -> str:

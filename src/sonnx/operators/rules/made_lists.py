@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from sonnx.operators.rules import shapes, values
-from sonnx.operators.rules.made import Subject
+from sonnx.operators.rules.made import Owner
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.rule import Predicate, Rule
 
@@ -16,7 +16,7 @@ _NUMBERS = ("no", "one", "two", "three", "four")
 
 
 def listed(
-    subject: Subject, because: values.Because, rows: Iterable[tuple[str, str | int, Any, str, str]]
+    owner: Owner, because: values.Because, rows: Iterable[tuple[str, str | int, Any, str, str]]
 ) -> Mapping[str, list[Rule]]:
     """The rules on attributes that are lists, by attribute, one for each row.
 
@@ -28,13 +28,13 @@ def listed(
         name = _name(place)
         rule = _length if isinstance(asked, str) else _least
         made_from, statement, predicate = rule(name, asked, because)
-        made = subject.rule(
+        made = owner.rule(
             f"{made_from} of {name}",
             place,
             statement,
             reason,
             predicate,
-            subject.but(**{name: failing}),
+            owner.but(**{name: failing}),
             ruling=ruling,
         )
         found.setdefault(name, []).append(made)
@@ -53,7 +53,7 @@ def _least(name: str, lowest: Any, _because: values.Because) -> tuple[str, str, 
 
 
 def one_per_axis(
-    subject: Subject,
+    owner: Owner,
     place: str,
     entries: values.Entries,
     number_of: Callable[[Call], int | None],
@@ -63,60 +63,60 @@ def one_per_axis(
     **said: Any,
 ) -> Rule:
     """A list has an entry for each spatial dimension of the first operand, however many these are."""
-    name, first = _name(place), next(iter(subject.good.inputs))
-    rule = subject.rule(
+    name, first = _name(place), next(iter(owner.good.inputs))
+    rule = owner.rule(
         f"values of {name}",
         place,
         f"`{name}` needs one {entries.noun} {entries.kind} for each spatial dimension.",
         reason,
         values.one_per_axis(name, entries, number_of, first),
-        subject.but(**{name: failing}),
-        passing=subject.but(**{name: passing}),
-        ruling=subject.ruling,
+        owner.but(**{name: failing}),
+        passing=owner.but(**{name: passing}),
+        ruling=owner.ruling,
     )
     return replace(rule, **said)
 
 
-def mode(subject: Subject, place: str, words: Sequence[str], advice: str, **said: Any) -> Rule:
+def mode(owner: Owner, place: str, words: Sequence[str], advice: str, **said: Any) -> Rule:
     """The attribute that says how sums are rounded is one of the words."""
     name = _name(place)
-    rule = subject.rule(
+    rule = owner.rule(
         f"value of {name}",
         place,
         f"The accumulation mode must be {' or '.join(f'`{word}`' for word in words)}.",
         "The two differ in their bits, and there is no third one.",
         values.one_word(name, words, advice),
-        subject.but(**{name: "fast"}),
-        ruling=subject.ruling,
+        owner.but(**{name: "fast"}),
+        ruling=owner.ruling,
     )
     return replace(rule, **said)
 
 
-def rank(subject: Subject, place: str, axes: str, reason: str, failing: str, **said: Any) -> Rule:
+def rank(owner: Owner, place: str, axes: str, reason: str, failing: str, **said: Any) -> Rule:
     """An operand has the rank that it has in the call that conforms; `axes` says what its axes are."""
     name = _name(place)
-    number = len(subject.good.inputs[name].shape or ())
-    rule = subject.rule(
+    number = len(owner.good.inputs[name].shape or ())
+    rule = owner.rule(
         f"rank of {name}",
         place,
         f"`{name}` must have rank {number}: {axes}.",
         reason,
         shapes.rank(name, axes, number),
-        subject.but(**{name: failing}),
-        ruling=subject.ruling,
+        owner.but(**{name: failing}),
+        ruling=owner.ruling,
     )
     return replace(rule, **said)
 
 
-def denoted(subject: Subject, place: str, axes: tuple[str, ...], failing: tuple[str, ...]) -> Rule:
+def denoted(owner: Owner, place: str, axes: tuple[str, ...], failing: tuple[str, ...]) -> Rule:
     """If the axes of an operand are denoted, then so."""
     name = _name(place)
 
     def example(denotation: tuple[str, ...]) -> Call:
-        kind = replace(subject.good.inputs[name], denotation=denotation)
-        return replace(subject.good, inputs={**subject.good.inputs, name: kind})
+        kind = replace(owner.good.inputs[name], denotation=denotation)
+        return replace(owner.good, inputs={**owner.good.inputs, name: kind})
 
-    return subject.rule(
+    return owner.rule(
         f"denotation of {name}",
         place,
         f"If the axes of `{name}` are denoted, they must be {', '.join(axes)}.",

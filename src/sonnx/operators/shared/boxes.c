@@ -193,13 +193,18 @@ INLINE int64_t produce_streamed(const struct box *box, struct place *at, element
     int64_t done = stream_head(to, 1, count);
     produce(box, at, to, done);
     for (; count - done >= size; done += size) {
+        const element *ready = part;
+        const int64_t phase = box->rows.size > 1 ? at->offset % box->line.size : at->offset;
         if (same && run - at->offset > size) {
+            at->offset += size;
+        } else if (box->line.from == 1 && box->line.size - phase >= size && run - at->offset > size) {
+            ready = at->from + phase; /* there it is as it is to be written */
             at->offset += size;
         } else {
             produce(box, at, part, size);
             same = period > 0 && at->offset >= size && size % period == 0;
         }
-        stream(to + done, part, size);
+        stream(to + done, ready, size);
     }
     return done;
 }

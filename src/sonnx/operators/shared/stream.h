@@ -47,9 +47,13 @@ INLINE void stream_store(stream_word *to, stream_word word) { *to = word; }
 INLINE void stream_end(void) {}
 #endif
 
-/* Writes whole lines; both pointers stand at the beginning of one. */
+/* Writes whole lines; `to` stands at the beginning of one, `from` anywhere. */
 INLINE void stream(element *to, const element *from, int64_t count)
 {
     const int64_t words = count * (int64_t)sizeof(element) / (int64_t)sizeof(stream_word);
-    for (int64_t i = 0; i < words; i++) stream_store((stream_word *)to + i, ((const stream_word *)from)[i]);
+    for (int64_t i = 0; i < words; i++) {
+        stream_word word;
+        __builtin_memcpy(&word, (const char *)from + i * (int64_t)sizeof word, sizeof word);
+        stream_store((stream_word *)to + i, word);
+    }
 }

@@ -41,7 +41,7 @@ GOOD = call(
         "accumulate": "separate",
     },
 )
-_CONV = made.Subject("Conv", GOOD, "D-CONV-7")
+_CONV = made.Owner("Conv", GOOD, "D-CONV-7")
 
 
 # --- predicates that only Conv has -------------------------------------------------------------------------

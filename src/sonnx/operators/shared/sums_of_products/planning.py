@@ -132,6 +132,7 @@ def _parameters(
     per_line = max(1, _LINE * lanes // request.vector_bytes)
     lines = ceil(along.stride * phase / per_line) | 1
     terms = prod(W[1:])
+    # By what belongs together; a line for each would be thirty.
     return Parameters(
         batch=X[0], channels=X[1], outputs=W[0], height=X[2], width=X[3], out_height=Y[2], out_width=Y[3],
         kernel_height=down.kernel, kernel_width=along.kernel,

@@ -8,13 +8,13 @@ from sonnx.terms.words import cases, is_minus_zero, is_nan, otherwise, select, w
 @word(r"\max", calculates=True)
 def signed_maximum(a: Term, b: Term) -> Term:
     """The larger of two; a NaN wins, and +0 is larger than -0."""
-    return select(is_nan(a), a, select(is_nan(b), b, select((b < a) | ((a == b) & is_minus_zero(b)), a, b)))
+    return select(is_nan(a) | (b < a) | ((a == b) & is_minus_zero(b)), a, b)  # a NaN of b is not below
 
 
 @word(r"\min", calculates=True)
 def signed_minimum(a: Term, b: Term) -> Term:
     """The smaller of two; a NaN wins, and -0 is smaller than +0."""
-    return select(is_nan(a), a, select(is_nan(b), b, select((a < b) | ((a == b) & is_minus_zero(a)), a, b)))
+    return select(is_nan(a) | (a < b) | ((a == b) & is_minus_zero(a)), a, b)  # nor is anything below it
 
 
 def clamp(operand: Term, min: Term, max: Term) -> Term:

@@ -8,7 +8,7 @@ from sonnx.vocabulary.operator import Attribute
 from sonnx.vocabulary.rule import Rule
 
 
-def _more(this: made.Subject) -> tuple[Rule, ...]:
+def _more(this: made.Owner) -> tuple[Rule, ...]:
     advice = 'write "SAME" or "VALID"; ConvWithGeneralPadding takes numbers'
     return (
         this.rule(

@@ -10,7 +10,7 @@ from sonnx.vocabulary.rule import Rule
 _PAIRS = Entries(pairs, "pair", "pair", "(low, high) of integers")
 
 
-def _more(this: made.Subject) -> tuple[Rule, ...]:
+def _more(this: made.Owner) -> tuple[Rule, ...]:
     padding = made_lists.one_per_axis(
         this,
         "padding.D1",

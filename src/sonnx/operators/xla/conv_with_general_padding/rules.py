@@ -69,7 +69,7 @@ def contract(
     good: Told,
     shown: Told,
     padded: tuple[Attribute, ...],
-    more: Callable[[made.Subject], tuple[Rule, ...]],
+    more: Callable[[made.Owner], tuple[Rule, ...]],
 ) -> Contract:
     """The contract of a convolution with such attributes for its padding, and `more` rules on them.
 
@@ -77,7 +77,7 @@ def contract(
     """
     told = {"window_strides": (1, 1), **good, "accumulate": "separate"}
     example = call(f"xla.{name}", {"lhs": "f32[1,2,5,5]", "rhs": "f32[3,2,3,3]"}, told)
-    this = made.Subject(name, example, "D-XLA-5", "xla")
+    this = made.Owner(name, example, "D-XLA-5", "xla")
     return Contract(
         name=name,
         domain="xla",
@@ -93,7 +93,7 @@ def contract(
     )
 
 
-def _operand_rules(this: made.Subject) -> tuple[Rule, ...]:
+def _operand_rules(this: made.Owner) -> tuple[Rule, ...]:
     return (
         replace(
             made.allowed_types(this, _LHS, "D1", (_LHS, _RHS)),
@@ -140,13 +140,13 @@ def _operand_rules(this: made.Subject) -> tuple[Rule, ...]:
     )
 
 
-def _stride_rule(this: made.Subject) -> Rule:
+def _stride_rule(this: made.Owner) -> Rule:
     reason = "A window that does not move forward would stay for ever."
     place = "window_strides.D1"
     return made_lists.one_per_axis(this, place, POSITIVE, spatial, reason, (1, 0), (2, 3))
 
 
-def _whole_rules(this: made.Subject, of: Convolution) -> tuple[Rule, ...]:
+def _whole_rules(this: made.Owner, of: Convolution) -> tuple[Rule, ...]:
     mode = made_lists.mode(this, "accumulate.D1", MODES, 'write "separate" or "fused"')
     shape = made.output_shape(this, _OUTPUT, "D1", of.output_shape, "lhs")
     kind = made.output_type(this, _OUTPUT, "D2", of.output_shape, "lhs")
