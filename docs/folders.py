@@ -134,6 +134,7 @@ def moving_figures(operator: Operator) -> tuple[Figure, ...]:
     page = operator.identifier.replace(".", "-").replace("_", "-")
     name, summary = operator.contract.name, operator.contract.summary
     fitting = [(block, told) for block, told in scenes if block.width <= _WIDEST][:_MOST_SCENES]
+    fitting = fitting or [min(scenes, key=lambda scene: scene[0].width)]
     return (
         sheet(
             f"{page}-move",

@@ -36,9 +36,21 @@ def test_a_type_passes_where_the_version_has_it(operator: Operator) -> None:
             if dtype is DType.REAL:
                 continue
             typed = {name: replace(good.inputs[name], dtype=dtype) for name in of_one_type}
-            asked = replace(good, inputs={**good.inputs, **typed}, version=version, outputs={})
+            there = {n: v for n, v in good.attributes.items() if operator.contract.named[n].is_in(version)}
+            asked = replace(
+                good, inputs={**good.inputs, **typed}, attributes=there, version=version, outputs={}
+            )
             passes = not [found for found in check_call(operator, asked) if found.rule.endswith(".D9")]
             assert passes == (dtype.value in allowed), (version, dtype)
+
+
+@pytest.mark.parametrize("operator", NODE_OPERATORS.values(), ids=lambda op: op.name)
+def test_an_attribute_is_there_where_the_version_has_it(operator: Operator) -> None:
+    for version in operator.contract.versions:
+        schema = defs.get_schema(operator.contract.name, version, "")
+        for attribute in operator.contract.attributes:
+            if not attribute.mode:
+                assert attribute.is_in(version) == (attribute.name in schema.attributes), version
 
 
 def test_where_no_model_is_asked_about_every_version_will_do() -> None:

@@ -7,10 +7,12 @@ import numpy as np
 import onnx
 import pytest
 from tests.conformance.runtimes_support import ATTRIBUTES, F, clip_question, conv_question, trial
+from tests.derive.moves_made_up import REGROUP
 from tests.loops import for_each
 
 from sonnx import RuleError, TensorType, real
 from sonnx.api import Graph
+from sonnx.conformance.runtimes import question as questions
 from sonnx.conformance.runtimes.question import (
     NEWEST_OPSET,
     Question,
@@ -204,3 +206,38 @@ def test_what_cannot_be_asked_is_refused() -> None:
 def test_the_types_of_a_question_are_those_of_operands_and_outputs() -> None:
     assert convert_question(np.zeros(2, F), "s8").dtypes == {DType.FLOAT, DType.INT8}
     assert expand_question().dtypes == {DType.FLOAT, DType.INT64}
+
+
+# --- older operator sets -----------------------------------------------------------------------------------
+
+
+def test_an_operator_that_a_set_does_not_have_has_no_model_there() -> None:
+    asked = question("hard_swish", trial({"X": np.ones(2, F)}))
+    assert [asked.has_model_in(opset) for opset in (13, 14, NEWEST_OPSET)] == [False, True, True]
+    with pytest.raises(ValueError, match=r"operator set 13 has no HardSwish$"):
+        model_bytes(asked, 13)
+    assert not convert_question(np.ones(2, np.complex64), "c128").has_model_in(NEWEST_OPSET)
+    assert convert_question(np.ones(2, F), "f64").has_model_in(13)
+
+
+def test_an_attribute_that_a_set_does_not_have_is_left_out_where_it_says_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(questions, "operator_named", lambda _: REGROUP)
+    monkeypatch.setattr(questions, "NODE_OPERATORS", {"Regroup": REGROUP})
+    questions._output_types.cache_clear()
+    questions._model_bytes.cache_clear()
+    usual, other = (
+        question(REGROUP, trial({"data": np.ones((2, 3), F), "shape": np.array([6])}, {"late": late}))
+        for late in (0, 1)
+    )
+    assert [usual.has_model_in(opset) for opset in (13, 14)] == [True, True]
+    assert [other.has_model_in(opset) for opset in (13, 14)] == [False, True]
+    (node,) = onnx.load_model_from_string(model_bytes(usual, 13)).graph.node
+    assert not node.attribute
+    (node,) = onnx.load_model_from_string(model_bytes(usual, 14)).graph.node
+    assert [(each.name, each.i) for each in node.attribute] == [("late", 0)]
+    with pytest.raises(ValueError, match="operator set 13 has no Regroup with late = 1"):
+        model_bytes(other, 13)
+    questions._output_types.cache_clear()
+    questions._model_bytes.cache_clear()

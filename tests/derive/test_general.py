@@ -331,7 +331,7 @@ MUTANTS = {
     "no attributes": Mutant(walk._numbers, "in _inside(held))", "in ())", NAMED),
     "sizes of shapes alone": Mutant(walk._found, "changed.get(name, held)", "held", NAMED),
     "shapes of numbers": Mutant(walk._found, "other(kind.sizes or ())", "kind.sizes", NAMED),
-    "axes that may be any": Mutant(walk._open, "if name not in axes", "if axes is not None", NAMED),
+    "axes that may be any": Mutant(walk._open, "if name not in others", "if others is not None", NAMED),
     "a place without what it stands in": Mutant(walk._inside, 'f"{place},{number}"', "str(number)", NAMED),
     "every attribute told": Mutant(
         walk._found,

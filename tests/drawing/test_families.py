@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from docs.folders import elementwise_figures
+from docs.folders import elementwise_figures, moving_figures
+from tests.derive.moves_made_up import BLOCKS, LEVEL
 from tests.drawing import test_figures as laws
 from tests.drawing.test_figures import SVG, labels, parsed
 
@@ -157,3 +158,10 @@ def test_a_table_keeps_the_cells_of_a_column_equally_wide() -> None:
     root = ElementTree.fromstring(f"<g>{block.draw(0, 0)}</g>")
     assert len({node.attrib["width"] for node in root.iter("rect")}) == 1
     assert [node.text for node in root.iter("text")] == ["a", "1", "something long", "b", "x", "y"]
+
+
+def test_of_a_move_that_is_wide_in_every_call_the_narrowest_is_drawn() -> None:
+    for operator in (BLOCKS, LEVEL):
+        (figure,) = moving_figures(operator)
+        assert figure.name == f"{operator.identifier}-move"
+        assert parsed(figure.draw()).findall(f".//{SVG}rect")

@@ -12,11 +12,12 @@ from tests.operators.test_trials import (
     CASES,
     MOVERS,
     NAMES,
-    OTHERS,
     elements,
     fingerprint,
     module,
     on_trial,
+    others,
+    ranks_of,
     results,
 )
 
@@ -114,7 +115,7 @@ def test_drawn_trials_hold_small_plain_arrays_of_the_type_on_trial(name: str, dt
             assert type(array) is np.ndarray
             assert array.flags.c_contiguous
             assert array.size <= MOST_ELEMENTS
-            assert operand in OTHERS or held_type(array) is dtype
+            assert operand in others(name) or held_type(array) is dtype
         assert trial.constants < set(trial.inputs)
 
 
@@ -122,8 +123,9 @@ def test_drawn_trials_hold_small_plain_arrays_of_the_type_on_trial(name: str, dt
 def test_the_simplest_choices_give_one_zero_and_no_constants(name: str, dtype: DType) -> None:
     trial = module(name).drawn(Simplest(), dtype)
     for operand, array in trial.inputs.items():
-        if operand == "shape":
-            assert array.shape == (0,)
+        if operand in others(name) and operand in trial.constants:
+            assert set(array.tolist()) <= {0, 1}
+            assert name != "expand" or array.shape == (0,)
         else:
             assert array.size == 1
             assert elements(array) == elements(simple_values(held_type(array))[:1])
@@ -144,7 +146,7 @@ def test_every_special_value_is_drawn(name: str) -> None:
     found: set[Any] = set()
     for trial in several(name, DType.FLOAT, 150):
         for operand, array in trial.inputs.items():
-            found |= elements(array) if operand not in OTHERS else set()
+            found |= elements(array) if operand not in others(name) else set()
     signalling = name in (*MOVERS, "clip", "xla.clamp", "xla.convert_element_type")
     assert elements(special_vector(DType.FLOAT, signalling=signalling)) <= found
     # Any bits at all.
@@ -163,7 +165,7 @@ def test_sizes_of_0_and_every_number_of_axes_are_drawn(name: str) -> None:
         **{each: {2, 3, 4} for each in ("xla.conv", "xla.conv_with_general_padding")},
         **{each: {1, 2, 3} for each in ("xla.collapse", "xla.concatenate")},
     }
-    assert {array.ndim for array in first} == ranks.get(name, {0, 1, 2, 3})
+    assert {array.ndim for array in first} == ranks.get(name, ranks_of(name))
 
 
 @each_name

@@ -295,7 +295,6 @@ def test_a_move_has_constant_operands_and_keeps_bits() -> None:
             "turn.turns.D2",
             "turn.turns.D3",
             "turn.turns.D4",
-            "turn.turns.D5",
         ),
         *("turn.turned.D1", "turn.turned.D2"),
     ]

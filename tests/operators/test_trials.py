@@ -23,6 +23,7 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.operators import operator
 from sonnx.operators.rulebook import rules
+from sonnx.vocabulary.integers import Axes
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.special_values import special_vector
 from sonnx.vocabulary.trial import Trial
@@ -35,12 +36,29 @@ MOVES = tuple(each.identifier for each in SUBJECTS if each.operator.contract.goo
 NAMES = ("clip", "where", "xla.clamp", CONVERT, *MOVES, *SUMS)
 # Those of newer operators stand on their pages.
 RULINGS = {*OLDER, *(each.operator.contract.ruling for each in SUBJECTS)}
-# Operands of a type of their own, which is not the one on trial.
-OTHERS = ("condition", "shape")
 
 
 def on_trial(name: str) -> Operator:
     return operator(name)
+
+
+def ranks_of(name: str) -> set[int]:
+    """The ranks up to 3 that a first operand may have; some axis must be there where one is always named."""
+    contract = on_trial(name).contract
+    if contract.inputs[0].axes:
+        return {len(contract.inputs[0].axes)}
+    axes = [each.holds for each in contract.holders if isinstance(each.holds, Axes)]
+    needs_axis = any(each.order == "one" or (each.least and not each.added) for each in axes)
+    return {1, 2, 3} if needs_axis else {0, 1, 2, 3}
+
+
+def others(name: str) -> set[str]:
+    """Operands of a type of their own, not the one on trial: conditions, and what decides a shape."""
+    operands = on_trial(name).contract.inputs
+    types = {operand.types for operand in operands if not operand.constant}
+    return {
+        each.name for each in operands if each.constant or (each.types == (DType.BOOL,) and len(types) > 1)
+    }
 
 
 def module(name: str) -> Any:
@@ -51,7 +69,7 @@ def module(name: str) -> Any:
 
 def types(name: str) -> list[DType]:
     """What the contract lists for the operand on trial; reals are held by no runtime."""
-    operand = next(each for each in on_trial(name).contract.inputs if each.name not in OTHERS)
+    operand = next(each for each in on_trial(name).contract.inputs if each.name not in others(name))
     return [dtype for dtype in operand.types if dtype is not DType.REAL]
 
 
@@ -140,7 +158,7 @@ def test_trials_hold_plain_arrays_of_the_type_on_trial(name: str, dtype: DType) 
         for operand, array in trial.inputs.items():
             assert type(array) is np.ndarray
             assert array.flags.c_contiguous
-            if operand not in OTHERS:
+            if operand not in others(name):
                 assert held_type(array) is dtype
         assert trial.constants < set(trial.inputs)
         settled = on_trial(name).contract.settled
@@ -214,7 +232,7 @@ def elements(array: Array) -> set[Any]:
 def operands_of(name: str) -> list[str]:
     if name == "xla.concatenate":
         return ["operands0", "operands1", "operands2"]
-    return [operand.name for operand in on_trial(name).contract.inputs if operand.name not in OTHERS]
+    return [operand.name for operand in on_trial(name).contract.inputs if operand.name not in others(name)]
 
 
 MOVERS = ("where", "expand", "xla.concatenate", "xla.broadcast", "xla.collapse")

@@ -69,7 +69,8 @@ def _complete(contract: Contract, call: Call, attributes: Collection[str]) -> Ca
     """Give what the contract demands and the call leaves out an entry, so that rules can name it."""
     gaps = [name for operand in contract.inputs if operand.variadic for name in _gaps(operand, call)]
     inputs = {**dict.fromkeys((*contract.demanded, *gaps), _NOTHING), **call.inputs}
-    given = {**dict.fromkeys(attributes, ABSENT), **call.attributes}
+    there = [name for name in attributes if contract.named[name].is_in(call.version)]
+    given = {**dict.fromkeys(there, ABSENT), **call.attributes}
     unknown = tuple(_unknown(contract, call, inputs, attributes))
     same = [*inputs] == [*call.inputs] and [*given] == [*call.attributes]
     if same and unknown == call.unknown:

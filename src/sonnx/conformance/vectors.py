@@ -158,7 +158,7 @@ def _case(
 
 def _model(asked: Question, opset: int) -> tuple[str | None, bytes, str]:
     """The name and the bytes of a model; or why there is none."""
-    if asked.has_model:
+    if asked.has_model_in(opset):
         return "model.onnx", model_bytes(asked, opset), ""
     try:
         return "model.mlir", stablehlo_text(asked).encode(), ""
@@ -173,7 +173,7 @@ def _told(value: Any) -> Any:
 
 def _onnx(asked: Question, opset: int) -> Mapping[str, Any] | None:
     """What stands in the ONNX model."""
-    if not asked.has_model:
+    if not asked.has_model_in(opset):
         return None
     stand_in = asked.definition.trying.asked_as
     name = stand_in.name if stand_in else asked.definition.name

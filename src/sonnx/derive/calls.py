@@ -13,7 +13,7 @@ from typing import Any
 
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.draws import Draw, choice, drawn_shape
-from sonnx.vocabulary.integers import Axes, Integers, Sizes
+from sonnx.vocabulary.integers import Axes, Divisor, Integers, OneOf, Sizes
 from sonnx.vocabulary.moves import Asked
 from sonnx.vocabulary.operator import Contract, Operand, Operator
 from sonnx.vocabulary.special_values import Shape
@@ -32,6 +32,10 @@ _NUMBERS = (5, 8, 12, 16, 17, 33, 130)
 _MOST_WAYS, _MOST_ELEMENTS = 4, 1200
 # Of so many axes every order is tried, and every axis.
 _FEW_AXES, _MANY_AXES = 3, 10
+# Axes that are added, at most.
+_FEW_ADDED = 2
+# Divisors that are tried, as far as they divide.
+_DIVISORS = (1, 2, 3, 4)
 # A size that no other number is equal to, so that any other can be put in its place.
 _SOME = 11
 _SIZED: tuple[Shape, ...] = ((_SOME,), (), (1, _SOME), (_SOME, 1), (_SOME, 3), (3, _SOME))
@@ -78,11 +82,21 @@ def sized(asked: Asked, size: int) -> Asked:
 
 
 def drawn(operator: Operator, draw: Draw) -> Asked:
-    """A small call; where none of the drawn shape conforms, one of a single element."""
-    contract, shape = operator.contract, drawn_shape(draw)
+    """A small call; where none of the drawn shape conforms, one of a single element.
+
+    Where axes are told by their places, the shape is drawn around that of the example.
+    """
+    contract = operator.contract
+    first = contract.inputs[0]
+    shape = _drawn_around(draw, _example_shape(contract, first)) if first.axes else drawn_shape(draw)
     tensors = choice(draw, list(_tensors(contract, shape)))
     found = _spread(_valued(contract, tensors, shape, (2, 3)))
     return choice(draw, found or [asked for asked in calls(operator).values() if _is_one_element(asked)])
+
+
+def _drawn_around(draw: Draw, shape: Shape) -> Shape:
+    """As many axes as some shape has, each as large, or of another size."""
+    return tuple(choice(draw, (1, size, 2 * size, 3, 0)) for size in shape)
 
 
 def shown(operator: Operator) -> list[Asked]:
@@ -132,17 +146,34 @@ def _elements(contract: Contract, asked: Asked) -> int:
 
 
 def _shapes(contract: Contract) -> Iterator[Shape]:
-    """The shape of the example, and those with an axis two times as large."""
-    shape = next(iter(_good(contract).inputs.values())).sizes or ()
+    """Of fixed axes sizes 1 and 0; the shape of the example, and those with an axis two times as large."""
+    (first, *_), shape = contract.inputs, next(iter(_good(contract).inputs.values())).sizes or ()
+    if first.axes:
+        yield (1,) * len(shape)
+        yield from _with(shape, lambda _: 0)
+        yield from _with(shape, lambda _: 1)
     yield shape
+    yield from _with(shape, lambda size: 2 * size)
+
+
+def _with(shape: Shape, other: Callable[[int], int]) -> Iterator[Shape]:
+    """Shapes with another size of one axis."""
     for axis, size in enumerate(shape):
-        yield (*shape[:axis], 2 * size, *shape[axis + 1 :])
+        yield (*shape[:axis], other(size), *shape[axis + 1 :])
+
+
+def _sized(contract: Contract) -> Iterator[Shape]:
+    """Shapes with a size that may be any."""
+    yield from _SIZED
+    (first, *_) = contract.inputs
+    for shape in ((1,) * len(first.axes), _example_shape(contract, first)) if first.axes else ():
+        yield from _with(shape, lambda _: _SOME)
 
 
 def _grown(contract: Contract, is_one: Callable[[Asked], bool]) -> list[Asked]:
     """Of some shapes the first and the last way that is one; another size obeys too, and counts as often."""
     found = []
-    for shape in _SIZED:
+    for shape in _sized(contract):
         here = []
         for asked in filter(is_one, _ways(contract, shape, (3, _SOME))):
             twice = sized(asked, 2 * _SOME)
@@ -208,20 +239,35 @@ def _some_axes(rank: int) -> Sequence[int]:
 def _options(holds: Integers | None, shape: Shape, again: Sequence[int]) -> Sequence[Any]:
     """What integers may be for a shape, the simplest first; none where they stand for nothing known."""
     match holds:
-        case Sizes():
-            return list(dict.fromkeys(_sizes(shape, again)))
-        case Axes(order="one", from_the_end=from_the_end):
-            return [*_some_axes(len(shape)), *([-1] if from_the_end else [])]
+        case Sizes(of=of):
+            return list(dict.fromkeys(_regrouped(shape) if of else _sizes(shape, again)))
+        case Divisor():
+            return _DIVISORS
+        case OneOf(values=values):
+            return values
+        case Axes(order="one" | "between" as order, from_the_end=from_the_end):
+            number = len(shape) + (order == "between")
+            return [*_some_axes(number), *([-1] if from_the_end else [])]
         case Axes(order="neighbours"):
             rank = len(shape)
             places = range(rank + 1) if rank < _MANY_AXES else (0, 1, rank // 2, rank - 1, rank)
             return [tuple(range(*ends)) for ends in combinations(places, 2)]
         case Axes(order="every"):
             return _orders(len(shape))
+        case Axes(added=True):
+            return _added(len(shape))
         case Axes():
             axes = _some_axes(len(shape))
-            return [each for number in range(len(axes) + 1) for each in combinations(axes, number)]
+            return [each for count in range(len(axes) + 1) for each in combinations(axes, count)]
     return []
+
+
+def _added(rank: int) -> list[Shape]:
+    """Axes to be added to so many, none to a few."""
+    found = list[Shape]()
+    for count in range(_FEW_ADDED + 1):
+        found += combinations(_some_axes(rank + count), count)
+    return found
 
 
 def _orders(rank: int) -> Sequence[Shape]:
@@ -230,6 +276,19 @@ def _orders(rank: int) -> Sequence[Shape]:
     if rank <= _FEW_AXES:
         return list(permutations(axes))
     return [axes, (*axes[1:], 0), axes[::-1], (*axes[:-2], axes[-1], axes[-2])]
+
+
+def _regrouped(shape: Shape) -> Iterator[Shape]:
+    """Other sizes of as many elements: the same, one axis, others exchanged, made one, cut in two, added."""
+    rank = len(shape)
+    yield from (shape, (prod(shape),), shape[::-1], (), (1, *shape), (*shape, 1))
+    yield tuple(size for size in shape if size != 1)
+    for axis in _some_axes(rank):
+        before, size, after = shape[:axis], shape[axis], shape[axis + 1 :]
+        yield from ((*before, size * behind, *after[1:]) for behind in after[:1])
+        yield from ((*before, size // part, part, *after) for part in (2, 3) if size % part == 0)
+    if not prod(shape):
+        yield from ((0,), (0, 3), (2, 0, 4))
 
 
 def _sizes(shape: Shape, again: Sequence[int]) -> Iterator[Shape]:

@@ -1,10 +1,11 @@
 """How trials of an operator that only moves elements are cut: read off its contract and its definition.
 
 Axes of operands, and sizes that are written down, are cut one by one where that breaks no rule, else together
-with those at the same distance from the last one.
+with those at the same distance from the last one. Sizes of as many elements as an operand has follow it, and
+so do divisors of its sizes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -15,9 +16,9 @@ from sonnx.derive.calls import obeys
 from sonnx.derive.moves import places
 from sonnx.numeric.arrays import Array
 from sonnx.vocabulary.form import Form, Labels, Parts, Place, from_the_end, shape_only
-from sonnx.vocabulary.integers import Axes, Sizes
+from sonnx.vocabulary.integers import Axes, Divisor, OneOf, Sizes, regrouped
 from sonnx.vocabulary.moves import Asked
-from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.operator import Attribute, Operand, Operator
 from sonnx.vocabulary.trial import Trial
 
 # So many are remembered at once.
@@ -48,7 +49,8 @@ class _Cut:
         sizes = self._sizes()
         inputs = {name: parts[name].copy() for name in trial.inputs if name in parts and name not in sizes}
         written = {name: parts[name].shape for name in sizes}
-        return self._with_values(replace(trial, inputs=inputs | self._settled(trial)), written)
+        cut = replace(trial, inputs=inputs | self._settled(trial))
+        return self._with_values(cut, written | dict(self._following(cut)))
 
     def labels(self, trial: Trial) -> Labels:
         """The axes that are cut together have one name."""
@@ -99,8 +101,42 @@ class _Cut:
             values = None if less is None else self._without_axis(trial, int(label.split(" ")[-1]))
             if less is not None and values is not None:
                 yield self._with_values(less, values)
+        for holder in self.operator.contract.holders:
+            for simpler in self._simpler(trial, holder):
+                yield self._with_values(trial, {holder.name: simpler})
 
     # What the contract says of integers.
+
+    def _following(self, trial: Trial) -> Iterator[tuple[str, Any]]:
+        """What an operand's sizes decide: sizes of as many elements, the largest divisor up to that there."""
+        for holder in self.operator.contract.holders:
+            match holder.holds:
+                case Sizes(of=of) if of:
+                    held = tuple(self._held(trial, holder.name))
+                    yield holder.name, regrouped(held, trial.inputs[of].size)
+                case Divisor(of=of) as divisor:
+                    numbers = range(self._held(trial, holder.name), 1, -1)
+                    shape = trial.inputs[of].shape
+                    yield holder.name, next((each for each in numbers if divisor.divides(each, shape)), 1)
+
+    def _simpler(self, trial: Trial, holder: Attribute | Operand) -> Iterator[Any]:
+        """What may stand in the place of what is written, the operand being the same."""
+        match holder.holds:
+            case Sizes(of=of) if of:
+                held = tuple(self._held(trial, holder.name))
+                yield from (held[:at] + held[at + 1 :] for at, size in enumerate(held) if size == 1)
+            case Divisor() as divisor:
+                shape = trial.inputs[divisor.of].shape
+                numbers = range(1, self._held(trial, holder.name))
+                yield from (each for each in numbers if divisor.divides(each, shape))
+            case Axes(order="apart", least=least, added=added) as axes:
+                held = self._held(trial, holder.name)
+                whole = axes.rank(max(array.ndim for array in trial.inputs.values()), len(held))
+                named = [each % whole for each in held]
+                for gone in named if len(named) > least else ():
+                    yield tuple(each - (added and each > gone) for each in named if each != gone)
+            case OneOf(values=values):
+                yield from values[: values.index(self._held(trial, holder.name))]
 
     def _sizes(self) -> list[str]:
         return [each.name for each in self.operator.contract.holders if each.holds == Sizes()]
@@ -128,12 +164,10 @@ class _Cut:
             if isinstance(holder.holds, Axes):
                 rank = max(array.ndim for array in trial.inputs.values())
                 held = self._held(trial, holder.name)
-                one = holder.holds.order == "one"
-                named = [each % rank for each in ([held] if one else held)]
-                left = tuple(each - (each > rank + place) for each in named if each != rank + place)
-                if one and not left:
+                left = _left(holder.holds, held if holder.holds.is_list else [held], rank, rank + place)
+                if not holder.holds.is_list and not left:
                     return None
-                values[holder.name] = left[0] if one else left
+                values[holder.name] = left if holder.holds.is_list else left[0]
         return values
 
     # What the definition says of elements.
@@ -169,3 +203,15 @@ class _Cut:
         inputs = {f"{moved.name}{m}": trial.inputs[name] for m, name in enumerate(names)}
         held = frozenset(f"{moved.name}{m}" for m, name in enumerate(names) if name in trial.constants)
         return replace(trial, inputs=inputs, constants=held)
+
+
+def _left(axes: Axes, named: Sequence[int], rank: int, gone: int) -> tuple[int, ...]:
+    """The numbers that are left of some where an operand of some rank has an axis less."""
+    if axes.order == "between":
+        return tuple(each - (each > gone) for each in (each + rank * (each < 0) for each in named))
+    if axes.added:
+        whole = axes.rank(rank, len(named))
+        there = [each % whole for each in named]
+        gone = [each for each in range(whole) if each not in there][gone]
+        return tuple(each - (each > gone) for each in there)
+    return tuple(each - (each > gone) for each in (each % rank for each in named) if each != gone)

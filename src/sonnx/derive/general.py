@@ -15,7 +15,7 @@ from sonnx.terms.tensors import Made
 from sonnx.terms.term import INDEX_WORDS, Sort, Term, any_size, lift, make
 from sonnx.terms.walking import parts
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.integers import Axes
+from sonnx.vocabulary.integers import Sizes
 from sonnx.vocabulary.operator import Operator
 
 # The other example: every size so many times, so that sums and orders of sizes stay what they are.
@@ -91,9 +91,9 @@ def _numbers(operator: Operator, call: Call) -> Iterator[tuple[Place, int]]:
 
 
 def _open(operator: Operator, call: Call) -> Mapping[str, Any]:
-    """What holds numbers that are no axes."""
-    axes = {each.name for each in operator.contract.holders if isinstance(each.holds, Axes)}
-    return {name: held for name, held in {**call.constants, **call.attributes}.items() if name not in axes}
+    """What holds numbers that stand for sizes, or for nothing known."""
+    others = {each.name for each in operator.contract.holders if not isinstance(each.holds, Sizes | None)}
+    return {name: held for name, held in {**call.constants, **call.attributes}.items() if name not in others}
 
 
 def _inside(held: Any, place: str = "") -> Iterator[tuple[str, int]]:

@@ -91,7 +91,7 @@ def _traced(
 def _anew(operator: Operator, operands: _Kinds, written: _Values, settled: _Values) -> Trace:
     types = {name: TensorType(dtype, sizes) for name, dtype, sizes in operands}
     shapes = {name: sizes for name, _, sizes in operands}
-    attributes, constants = dict(written), dict(settled)
+    attributes, constants = operator.contract.whole(dict(written)), dict(settled)
     if operator.body is not None:
         return _composed(operator, operator.body(Call(operator.name, types, attributes)), types)
     if operator.definition is None:

@@ -36,7 +36,7 @@ def _body(node: Node, types: Mapping[str, TensorType], dialect: Dialect) -> Func
     contract = operator.contract
     operands = operand_names(contract.inputs, len(node.inputs))
     given = {operand: types[name] for operand, name in zip(operands, node.inputs, strict=False) if name}
-    parts = operator.body(Call(operator.name, given, node.attributes))
+    parts = operator.body(Call(operator.name, given, operator.contract.whole(node.attributes)))
     known = dict(given)
     values: list[Value] = []
     for part in parts:

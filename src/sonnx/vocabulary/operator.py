@@ -46,6 +46,8 @@ class Operand:
     default_in_onnx: End | float | None = None
     # What its elements stand for, where they are integers that decide something.
     holds: Integers | None = None
+    # What its axes are, such as "channel", of an operand that always has so many.
+    axes: tuple[str, ...] = ()
 
 
 def operand_names(operands: Sequence[Operand], count: int) -> list[str]:
@@ -61,7 +63,8 @@ class Attribute:
 
     `default` is what a call of the operator's function may leave out; a model may leave out nothing.
     `default_in_onnx` is what an absent one stands for in a file of ONNX: a value, or a function that finds it
-    out from the call and answers None where it cannot; None where ONNX has no default either.
+    out from the call and answers None where it cannot; None where ONNX has no default either. Versions of the
+    operator before `since` do not have the attribute, and mean what the default says.
     """
 
     name: str
@@ -72,8 +75,13 @@ class Attribute:
     default_in_onnx: Any = None
     # Why normalizing writes that, where it is not simply ONNX's default.
     default_because: str = ""
-    # What its integers stand for.
+    # What it stands for.
     holds: Integers | None = None
+    since: int = 0
+
+    def is_in(self, version: int | None) -> bool:
+        """Tell whether a version of the operator has it; where no version is spoken of, it is there."""
+        return version is None or version >= self.since
 
 
 def folder_of(name: str) -> str:
@@ -144,6 +152,11 @@ class Contract:
     def named(self) -> Mapping[str, Attribute]:
         """The attributes by name."""
         return {attribute.name: attribute for attribute in self.attributes}
+
+    def whole(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Attributes with what those mean that versions of the operator do not have."""
+        later = {each.name: each.default_in_onnx for each in self.attributes if each.since}
+        return {**later, **written} if later else written
 
 
 # Arrays by operand name, attributes by name → arrays by output name.

@@ -35,7 +35,7 @@ class Backend:
 
     def supports(self, question: Question) -> bool:
         """Tell whether there is a model of it; what the backend thinks of the model, it says itself."""
-        return question.has_model
+        return question.has_model_in(self._opset)
 
     def run(self, question: Question) -> Sequence[Any]:
         """Execute the model."""

@@ -89,7 +89,7 @@ class Command:
 
     def supports(self, question: Question) -> bool:
         """Tell whether there is a model of it."""
-        return question.has_model
+        return question.has_model_in(self._opset)
 
     def run(self, question: Question) -> Sequence[Any]:
         """Have the program execute the model on its inputs; answers what it has written."""

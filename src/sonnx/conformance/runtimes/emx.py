@@ -42,7 +42,7 @@ class Emx:
 
     def supports(self, question: Question) -> bool:
         """Tell whether there is a model of it, of types that C functions take; strings are none."""
-        return question.has_model and DType.STRING not in question.dtypes
+        return question.has_model_in(self._opset) and DType.STRING not in question.dtypes
 
     def run(self, question: Question) -> Sequence[Any]:
         """Call the entry point."""

@@ -61,7 +61,7 @@ class OnnxRuntime:
 
     def supports(self, question: Question) -> bool:
         """Tell whether there is a model of it."""
-        return question.has_model
+        return question.has_model_in(self._opset)
 
     def run(self, question: Question) -> Sequence[Any]:
         """Execute the model."""

@@ -17,7 +17,7 @@ from sonnx.operators.catalogue import NODE_OPERATORS
 from sonnx.operators.catalogue import operator as operator_named
 from sonnx.operators.shared.xla_types import COMPLEX
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Operator, operand_names
+from sonnx.vocabulary.operator import Contract, Operator, operand_names
 from sonnx.vocabulary.trial import Trial
 
 if TYPE_CHECKING:
@@ -102,6 +102,14 @@ class Question:
         if self.outside_profile:
             return self.dtypes.isdisjoint(COMPLEX)  # ONNX's Cast has no complex numbers
         return self.definition in NODE_OPERATORS.values()
+
+    def has_model_in(self, opset: int) -> bool:
+        """Tell whether a model of that operator set can ask it: whether that has all of it."""
+        contract = self.definition.contract
+        if self.outside_profile or not self.has_model:
+            return self.has_model
+        version = max((each for each in contract.versions if each <= opset), default=0)
+        return version > 0 and not _unsaid(contract, self.attributes, version)
 
     @property
     def outside_profile(self) -> bool:
@@ -232,8 +240,20 @@ def stablehlo_text(question: Question) -> str:
 
 def _onnx_node(structure: Structure, opset: int) -> Node:
     contract = operator_named(structure.operator).contract
-    version = max(version for version in contract.versions if version <= opset)
-    return Node(contract.name, *_names(structure), dict(structure.attributes), version=version)
+    version = max((version for version in contract.versions if version <= opset), default=0)
+    written = {name: value for name, value in structure.attributes if contract.named[name].is_in(version)}
+    unsaid = _unsaid(contract, dict(structure.attributes), version)
+    if not version or unsaid:
+        what = f"{contract.name} with {', '.join(unsaid)}" if unsaid else contract.name
+        raise ValueError(f"operator set {opset} has no {what}")
+    return Node(contract.name, *_names(structure), written, version=version)
+
+
+def _unsaid(contract: Contract, attributes: Mapping[str, Any], version: int) -> list[str]:
+    """Attributes that a version does not have, and that say something else than what that means."""
+    meant = contract.whole({})
+    later = [name for name in attributes if not contract.named[name].is_in(version)]
+    return [f"{name} = {attributes[name]}" for name in later if attributes[name] != meant[name]]
 
 
 def _names(structure: Structure) -> tuple[tuple[str, ...], tuple[str, ...]]:

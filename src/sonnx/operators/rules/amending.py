@@ -39,7 +39,8 @@ def _defaults(contract: Contract, call: Call) -> Iterator[Amendment]:
     """Attributes that ONNX lets a model leave out."""
     for attribute in contract.attributes:
         default = attribute.default_in_onnx
-        if default is None or call.attributes.get(attribute.name, ABSENT) is not ABSENT:
+        given = call.attributes.get(attribute.name, ABSENT)
+        if default is None or given is not ABSENT or not attribute.is_in(call.version):
             continue
         value = default(call) if callable(default) else default
         if value is not None:

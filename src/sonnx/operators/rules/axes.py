@@ -1,4 +1,4 @@
-"""Rules on integers that stand for axes or sizes, of an attribute or of an operand that is a constant."""
+"""Rules on integers that stand for axes, of an attribute or of an operand that is a constant."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from sonnx.operators.rules.made import Owner
 from sonnx.operators.rules.operands import Extents, extents
 from sonnx.operators.rules.wording import FEW, show, unlike, written
 from sonnx.vocabulary.call import ABSENT, Call
-from sonnx.vocabulary.integers import Axes, Sizes
+from sonnx.vocabulary.integers import Axes
 from sonnx.vocabulary.operator import Attribute, Operand, operand_names
 from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
 
@@ -27,52 +27,31 @@ def value(call: Call, holder: Holder) -> Any:
 
 
 def decided(call: Call, holder: Holder) -> Any:
-    """The integers of a call, of which the rules hold; None where there are none."""
+    """What is written in a call, of which the rules hold; None where nothing is."""
     held = value(call, holder)
+    if isinstance(holder, Attribute) and held is ABSENT and not holder.is_in(call.version):
+        return holder.default_in_onnx
+    if isinstance(held, str | float):
+        return held
     return int(held) if is_integer(held) else integers(held)
 
 
 def with_value(call: Call, holder: Holder, held: Any) -> Call:
     """The call with something else written."""
     if isinstance(holder, Operand):
-        return replace(call, constants={**call.constants, holder.name: held})
+        kind = replace(call.inputs[holder.name], shape=(len(held),))
+        return replace(
+            with_inputs(call, **{holder.name: kind}), constants={**call.constants, holder.name: held}
+        )
     return replace(call, attributes={**call.attributes, holder.name: held})
 
 
-def rules(owner: Owner, holder: Holder, inputs: Sequence[Operand], labels: Iterator[str]) -> Iterator[Rule]:
-    """All that follows from what the integers stand for."""
-    match holder.holds:
-        case Sizes():
-            yield _sizes(owner, holder, next(labels))
-        case Axes() as axes:
-            operand = next(each for each in inputs if each.name == axes.of)
-            yield from _axes(_Named(owner, holder, axes, operand), labels)
-
-
-def _sizes(owner: Owner, holder: Holder, label: str) -> Rule:
-    """Every size is an integer from 0 up."""
-    name, is_operand = holder.name, isinstance(holder, Operand)
-
-    def predicate(call: Call) -> Broken | None:
-        held = value(call, holder)
-        listed = integers(held)
-        if held is ABSENT or (listed is not None and all(size >= 0 for size in listed)):
-            return None
-        what = "sizes as" if is_operand else "a list of"
-        return Broken((Shown(name, written(held)),), f"write {what} integers from 0 up")
-
-    right = value(owner.good, holder)
-    return owner.rule(
-        f"sizes of {name}",
-        f"{name}.{label}",
-        f"The elements of `{name}` must be integers from 0 up."
-        if is_operand
-        else f"`{name}` must be a list of integers from 0 up.",
-        "A size counts elements.",
-        predicate,
-        with_value(owner.good, holder, (*right[:1], -1, *right[2:])),
-        ruling=owner.ruling,
-    )
+def rules(
+    owner: Owner, holder: Holder, axes: Axes, inputs: Sequence[Operand], labels: Iterator[str]
+) -> Iterator[Rule]:
+    """Axes are there, and stand in their order."""
+    operand = next(each for each in inputs if each.name == axes.of)
+    yield from _axes(_Named(owner, holder, axes, operand), labels)
 
 
 def _nouns(owner: Owner) -> tuple[str, str, str]:
@@ -106,12 +85,17 @@ class _Named:
     def listed(self, call: Call) -> tuple[int, ...] | None:
         """The axes as they are written; None where they are no integers."""
         held = value(call, self.holder)
-        return integers((held,) if self.axes.order == "one" else held)
+        return integers(held if self.axes.is_list else (held,))
+
+    def ranks(self, call: Call) -> list[int]:
+        """How many axes there are to be named, of each of the operand's tensors."""
+        count = len(self.listed(call) or ())
+        return [self.axes.rank(len(shape), count) for shape in self.shapes(call).values()]
 
     def inside(self, call: Call) -> bool:
         """Tell whether all axes are there, as far as that is known."""
-        listed, shapes = self.listed(call) or (), self.shapes(call)
-        return all(each in self.axes.numbers(len(shape)) for shape in shapes.values() for each in listed)
+        listed = self.listed(call) or ()
+        return all(each in self.axes.numbers(rank) for rank in self.ranks(call) for each in listed)
 
     def rule(self, what: str, label: str, statement: str, reason: str, broken: Predicate, wrong: Any) -> Rule:
         name = self.holder.name
@@ -129,13 +113,20 @@ class _Named:
 def _axes(named: _Named, labels: Iterator[str]) -> Iterator[Rule]:
     """One axis is there; several are a list, are there, and stand in an order."""
     right = named.listed(named.owner.good) or ()
-    rank = len(next(iter(named.shapes(named.owner.good).values())))
-    if named.axes.order == "one":
-        yield _range(named, next(labels), rank)
+    rank, *_ = named.ranks(named.owner.good)
+    if not named.axes.is_list:
+        yield _range(named, next(labels), named.axes.numbers(rank).stop)
+        if named.axes.single:
+            yield _single(named, next(labels))
         return
-    yield _list(named, next(labels), () if named.axes.least else (0.5,))
-    yield _range(named, next(labels), tuple(each + rank - max(right) for each in right))
-    yield _order(named, next(labels), right[::-1] if named.axes.order == "neighbours" else right[:1] * rank)
+    # An operand holds integers and nothing else.
+    if named.axes.least or not isinstance(named.holder, Operand):
+        yield _list(named, next(labels), () if named.axes.least else (0.5,))
+    yield _range(named, next(labels), tuple(each + rank - max(right, default=0) for each in right or (0,)))
+    twice = right[:1] * (len(right) if named.axes.added else rank)
+    yield _order(named, next(labels), right[::-1] if named.axes.order == "neighbours" else twice)
+    if named.axes.single:
+        yield _single(named, next(labels))
 
 
 def _list(named: _Named, label: str, wrong: Any) -> Rule:
@@ -153,7 +144,7 @@ def _list(named: _Named, label: str, wrong: Any) -> Rule:
 
 
 def _range(named: _Named, label: str, wrong: Any) -> Rule:
-    (noun, nouns, some), one = _nouns(named.owner), named.axes.order == "one"
+    (noun, nouns, some), one = _nouns(named.owner), not named.axes.is_list
 
     def broken(call: Call) -> Broken | None:
         held, shapes = value(call, named.holder), named.shapes(call)
@@ -161,8 +152,8 @@ def _range(named: _Named, label: str, wrong: Any) -> Rule:
         # What is absent, unknown or no list has a rule of its own, and so have scalars that are joined.
         if held is ABSENT or not shapes or (listed is None and not one):
             return None
-        first, shape = next(iter(shapes.items()))
-        numbers = named.axes.numbers(len(shape))
+        (first, shape), (rank, *_) = next(iter(shapes.items())), named.ranks(call)
+        numbers = named.axes.numbers(rank)
         if (named.operand.variadic and not shape) or (
             listed is not None and all(x in numbers for x in listed)
         ):
@@ -173,16 +164,24 @@ def _range(named: _Named, label: str, wrong: Any) -> Rule:
             str(call.inputs[first]),
             "" if one else f"{len(shape)} {noun if len(shape) == 1 else nouns}",
         )
-        known = f"name {some if one else nouns} from {numbers.start} to {len(shape) - 1}"
-        return Broken((shown, given), known if shape else f"a scalar has no {noun}; leave it as it is")
+        known = f"name {some if one else nouns} from {numbers.start} to {numbers.stop - 1}"
+        return Broken((shown, given), known if numbers else f"a scalar has no {noun}; leave it as it is")
 
-    ends, told = "0 up to, but not including, the rank", "they are not counted from the end"
+    until = "up to" if named.axes.order == "between" else "up to, but not including,"
+    ends, told = f"0 {until} the rank", "they are not counted from the end"
     if named.axes.from_the_end:
-        ends, told = "-r up to, but not including, r, the rank", "-1 is the last of them"
+        ends, told = f"-r {until} r, the rank", "-1 is the last of them"
+    if named.axes.order == "between":
+        told += f"; the rank is the place behind all {nouns}"
+    whose = (
+        f"of the result: that of {named.whose}, and one more for each"
+        if named.axes.added
+        else f"of {named.whose}"
+    )
     return named.rule(
         "range",
         label,
-        f"{'be an integer' if one else 'lie'} from {ends} of {named.whose}",
+        f"{'be an integer' if one else 'lie'} from {ends} {whose}",
         f"Only {nouns} that are there can be named; {told}.",
         broken,
         wrong,
@@ -206,14 +205,14 @@ def _order(named: _Named, label: str, wrong: Any) -> Rule:
     }[order]
 
     def broken(call: Call) -> Broken | None:
-        listed, shapes = named.listed(call), named.shapes(call)
+        listed = named.listed(call)
         if listed is None:
             return None
         if order == "neighbours":
             right = listed[1:] == tuple(each + 1 for each in listed[:-1])
         else:
             # What lies outside has a rule of its own.
-            ranks = {len(shape) for shape in shapes.values()} if named.inside(call) else set[int]()
+            ranks = set(named.ranks(call)) if named.inside(call) else set[int]()
             kept = [len({each % rank for each in listed}) for rank in ranks if rank]
             right = all(each == len(listed) for each in kept) and (order == "apart" or {len(listed)} >= ranks)
         if right:
@@ -223,6 +222,37 @@ def _order(named: _Named, label: str, wrong: Any) -> Rule:
         )
 
     return named.rule("order", label, statement, reason, broken, wrong)
+
+
+def _single(named: _Named, label: str) -> Rule:
+    """Each axis has the size 1; one whose size is open has another rule."""
+    (noun, nouns, some), good = _nouns(named.owner), named.owner.good
+
+    def broken(call: Call) -> Broken | None:
+        listed = (named.listed(call) or ()) if named.inside(call) else ()
+        wrong = [
+            name
+            for name, shape in named.shapes(call).items()
+            if any(shape[each] not in (1, None) for each in listed)
+        ]
+        if not wrong:
+            return None
+        shown = Shown(named.holder.name, written(value(call, named.holder)))
+        return Broken((shown, *show(call, *wrong[:1])), f"name {nouns} of size 1 alone")
+
+    name, *_ = named.names(good)
+    first, *_ = named.listed(good) or (0,)
+    shape = list(good.inputs[name].sizes or ())
+    shape[first] = 2
+    rule = named.rule(
+        "sizes",
+        label,
+        f"name {nouns if named.axes.is_list else some} of size 1",
+        f"Another {noun} cannot be left out without its elements.",
+        broken,
+        value(good, named.holder),
+    )
+    return replace(rule, failing=with_inputs(good, **{name: replace(good.inputs[name], shape=tuple(shape))}))
 
 
 def joined(owner: Owner, operand: Operand, labels: Iterator[str]) -> Iterator[Rule]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.rules import axes, made
+from sonnx.operators.rules import axes, holding, made, made_lists
 from sonnx.operators.rules.declarations import ShapeOf
 from sonnx.operators.rules.examples import good_call
 from sonnx.operators.rules.operands import Extents, extents
@@ -158,7 +158,7 @@ def _shape_of(
 ) -> ShapeOf:
     """The output's shape of a call, as far as it can be told."""
     held: list[axes.Holder] = [each for each in inputs if each.constant]
-    held += [each for each in attributes if each.holds is not None]
+    held += [each for each in attributes if each.holds is not None or each.since]
 
     def found(call: Call) -> Extents | None:
         whole = [each for each in inputs if not each.constant]
@@ -195,7 +195,7 @@ def _input_rules(owner: made.Owner, inputs: Sequence[Operand], named: Container[
         if operand.constant:
             yield made.vector(owner, operand, next(labels))
             yield made.constant(owner, operand, next(labels))
-            yield from axes.rules(owner, operand, inputs, labels)
+            yield from holding.rules(owner, operand, inputs, labels)
             continue
         if operand.variable and operand.variable in firsts:
             yield made.same_type(owner, operand, next(labels), firsts[operand.variable])
@@ -207,6 +207,8 @@ def _input_rules(owner: made.Owner, inputs: Sequence[Operand], named: Container[
             yield from axes.joined(owner, operand, labels) if operand.name in named else ()
         if operand.optional_in_onnx:
             yield made.given(owner, operand, next(labels))
+        if operand.axes:
+            yield made_lists.rank_of(owner, operand, next(labels))
         if operand.form == "scalar":
             yield made.scalar(owner, operand, next(labels))
         if operand.form == "either":
@@ -236,8 +238,10 @@ def _attribute_rules(
 ) -> Iterator[Rule]:
     """What is said of axes, sizes and numbers; of numbers, unless the operator has a rule of its own."""
     for attribute in attributes:
+        if attribute.since:
+            yield holding.since(owner, attribute, "D9")
         if attribute.holds is not None:
-            yield from axes.rules(owner, attribute, inputs, _labels())
+            yield from holding.rules(owner, attribute, inputs, _labels())
             continue
         place = f"{identifier_of(owner.domain, owner.name)}.{attribute.name}."
         own = any(rule.identifier.startswith(place) for rule in more)

@@ -10,6 +10,7 @@ from typing import Any
 from sonnx.operators.rules import shapes, values
 from sonnx.operators.rules.made import Owner
 from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Operand
 from sonnx.vocabulary.rule import Predicate, Rule
 
 _NUMBERS = ("no", "one", "two", "three", "four")
@@ -106,6 +107,14 @@ def rank(owner: Owner, place: str, axes: str, reason: str, failing: str, **said:
         ruling=owner.ruling,
     )
     return replace(rule, **said)
+
+
+def rank_of(owner: Owner, operand: Operand, label: str) -> Rule:
+    """An operand has the axes that are said to be its own."""
+    kind = owner.good.inputs[operand.name]
+    fewer = str(replace(kind, shape=(kind.shape or ())[1:]))
+    reason = "What an axis stands for is told by its place."
+    return rank(owner, f"{operand.name}.{label}", ", ".join(operand.axes), reason, fewer)
 
 
 def denoted(owner: Owner, place: str, axes: tuple[str, ...], failing: tuple[str, ...]) -> Rule:
