@@ -1,19 +1,30 @@
-"""Write a small model with every plain kernel, one after the other, for proofs on small shapes.
+"""Write a small model of plain kernels, for proofs on small shapes.
 
     python examples/kernels.py OUT.onnx [--convolutions | --elements TYPE]
 
 It conforms to the profile as it is: a Conv with padding, strides and dilation, whose result is limited,
 chosen from and repeated. With `--convolutions` it has the Conv alone: that is what differs between the
-modes of accumulation. With `--elements float16` it has operators on elements of that type instead.
+modes of accumulation. With `--elements float16` it has every operator on elements of that type instead, and
+every move, as the catalogue lists them.
 """
 
 import argparse
+from collections.abc import Iterator
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, TensorProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+
+from sonnx.load.types import TO_ONNX
+from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
+from sonnx.operators import NODE_OPERATORS
+from sonnx.operators.rules.examples import good_call
+from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.operator import Operator, operand_names
 
 OPSET = 18
 IMAGE, KERNEL, RESULT, REPEATED = (1, 2, 5, 6), (3, 2, 3, 2), (1, 3, 3, 5), (2, 3, 3, 5)
@@ -70,41 +81,82 @@ ELEMENTS = {
     "int32": TensorProto.INT32,
     "int64": TensorProto.INT64,
 }
+# Where there may be any number of operands: two, and three, in which two functions are one inside the other.
+COUNTS = (2, 3)
+_SIZES = (2, 3)
+
+
+def calls(operator: Operator, dtype: DType) -> Iterator[Call]:
+    """Small calls of an operator on elements, or of a move; none of one that lacks the type."""
+    contract = operator.contract
+    lacks = any(operand.variable and dtype not in operand.types for operand in contract.inputs)
+    if lacks or (contract.good is None and not all(operand.form for operand in contract.inputs)):
+        return
+    typed = {operand.name: operand for operand in contract.inputs}
+    good = contract.good or good_call(contract.name, contract.inputs, contract.attributes)
+    variadic = any(operand.variadic for operand in contract.inputs)
+    for count in COUNTS if variadic else (len(contract.inputs),):
+        inputs = {}
+        for name in operand_names(contract.inputs, count):
+            operand = typed.get(name) or contract.inputs[-1]
+            known = good.inputs.get(name) or TensorType(dtype, _SIZES)
+            inputs[name] = replace(known, dtype=dtype) if operand.variable else known
+        yield replace(good, inputs=inputs)
 
 
 def build_elements(name: str) -> ModelProto:
-    """Make a chain of operators on elements of a type."""
-    kind, shape, wide = ELEMENTS[name], (5,), (2, 5)
-    nodes = [
-        helper.make_node("Add", ["X", "Y"], ["sums"], name="add"),
-        helper.make_node("Relu", ["sums"], ["positive"], name="relu"),
-        helper.make_node("Max", ["positive", "X", "Y"], ["largest"], name="max"),
-        helper.make_node("Clip", ["largest", "low", "high"], ["limited"], name="clip"),
-        helper.make_node("Where", ["mask", "limited", "Y"], ["chosen"], name="where"),
-        helper.make_node("Expand", ["chosen", "shape"], ["repeated"], name="expand"),
-    ]
-    constants = [
-        _constant("low", kind, ()),
-        _constant("high", kind, ()),
-        helper.make_tensor("shape", TensorProto.INT64, (2,), wide),
-    ]
-    inputs = [helper.make_tensor_value_info(each, kind, shape) for each in ("X", "Y")]
-    inputs.append(helper.make_tensor_value_info("mask", TensorProto.BOOL, shape))
-    graph = helper.make_graph(
-        nodes,
-        f"elements_{name}",
-        inputs,
-        [helper.make_tensor_value_info("repeated", kind, wide)],
-        constants,
-        value_info=[helper.make_tensor_value_info(node.output[0], kind, shape) for node in nodes[:-1]],
-    )
+    """Make a chain of every operator on elements, and every move beside it, on a type."""
+    made: dict[str, TensorType] = {}
+    known: dict[str, TensorType] = {}
+    nodes: list[NodeProto] = []
+    held: list[TensorProto] = []
+    ends, last = [], ""
+    for operator in NODE_OPERATORS.values():
+        for call in calls(operator, DType(name)):
+            label = f"{operator.folder}_{len(nodes)}"
+            (made[label],) = operator.contract.output_types(call).values()
+            is_move = operator.contract.good is not None
+            held += _held(label, call, ELEMENTS[name])
+            taken: list[str] = []
+            for operand, given in call.inputs.items():
+                # Whichever operators have an operand at the same place, it is the same tensor.
+                place = f"{given.dtype}_{'x'.join(map(str, given.sizes or ()))}_{len(taken)}"
+                if operand in call.constants or given.sizes == ():
+                    taken.append(f"{label}_{operand}")
+                elif last and not is_move and last not in taken and given == made[last]:
+                    taken.append(last)
+                else:
+                    taken.append(place)
+                    known[place] = given
+            more = call.attributes
+            nodes.append(helper.make_node(operator.contract.name, taken, [label], name=label, **more))
+            ends += [label] if is_move else []
+            last = last if is_move else label
+    outputs = [_value(end, made.pop(end)) for end in (*ends, last)]
+    inputs, between = ([_value(*each) for each in values.items()] for values in (known, made))
+    graph = helper.make_graph(nodes, f"elements_{name}", inputs, outputs, held, value_info=between)
     opsets = [helper.make_opsetid("", OPSET)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="sonnx-example")
 
 
+def _held(label: str, call: Call, kind: int) -> Iterator[TensorProto]:
+    """The operands of a node that the model holds: what decides a shape, and scalars."""
+    for operand, given in call.inputs.items():
+        if operand in call.constants:
+            elements = call.constants[operand]
+            yield helper.make_tensor(f"{label}_{operand}", TensorProto.INT64, (len(elements),), elements)
+        elif given.sizes == ():
+            yield _constant(f"{label}_{operand}", kind, ())
+
+
+def _value(name: str, kind: TensorType) -> ValueInfoProto:
+    assert kind.dtype is not None  # a call that conforms says all types
+    return helper.make_tensor_value_info(name, TO_ONNX[kind.dtype], kind.sizes)
+
+
 def main() -> None:
     """Write the model."""
-    parser = argparse.ArgumentParser(description="Write a small model with every plain kernel.")
+    parser = argparse.ArgumentParser(description="Write a small model of plain kernels.")
     parser.add_argument("output", type=Path, metavar="OUT.onnx")
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--convolutions", action="store_true", help="only Conv")

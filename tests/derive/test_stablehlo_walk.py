@@ -61,6 +61,18 @@ def pairs(values: Array) -> tuple[Array, Array]:
     return np.ascontiguousarray(grid[0]).reshape(-1), np.ascontiguousarray(grid[1]).reshape(-1)
 
 
+# Sums
+
+
+def test_a_zero_that_is_known_is_added_all_the_same() -> None:
+    # -0 + 0 is +0, and -0 + -0 is -0; left out, both would be -0.
+    x = np.array([-0.0, 0.0, 1.0], np.float32)
+    same(on_xla(elementwise(lambda x: x + 0), x=x), np.array([0.0, 0.0, 1.0], np.float32))
+    same(on_xla(elementwise(lambda x: 0 + x), x=x), np.array([0.0, 0.0, 1.0], np.float32))
+    added = elementwise(lambda x: plus_product(0, x, 1))
+    same(on_xla(added, x=x), np.array([0.0, 0.0, 1.0], np.float32))
+
+
 # Texts
 
 

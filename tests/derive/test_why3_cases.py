@@ -1,6 +1,7 @@
 """Cases as goals of Why3: texts by hand, and what provers say of a wrong case and of a wrong walk."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,9 @@ from sonnx.operators.shared.cases import load_cases, read_cases
 from sonnx.prove.mlw import read_theory
 from sonnx.prove.running import Options
 from sonnx.prove.theories import operators_sources, prove_theories
+from sonnx.terms.tensors import tensor
+from sonnx.terms.tracing import tensorwise
+from sonnx.vocabulary.operator import BodyNode
 
 pytestmark = pytest.mark.measured
 
@@ -137,6 +141,29 @@ def test_elements_are_told_as_far_as_their_type_has_words(told: str) -> None:
     assert ([assumed] if assumed else []) + lines == expected
 
 
+def test_a_composition_is_its_parts_one_in_the_other() -> None:
+    text = theories([OPERATOR["hard_swish"]])["onnx/hard_swish/definition.mlw"]
+    line = "plus (times number_11184811_over_67108864 x) number_1_over_2"
+    cut = f"if less ({line}) zero then zero else if less one ({line}) then one else {line}"
+    assert f"    times x ({cut})\n" in text
+    assert "constant number_11184811_over_67108864: real = 11184811.0 /. 67108864.0" in text
+    assert goals(text_of("hard_swish", 'X = "real[2] 0 100"', 'Y = "real[2] 0 100"')) == [
+        "goal example_a_case_told:",
+        "hard_swish 0.0 = 0.0",
+        "hard_swish 100.0 = 100.0",
+    ]
+
+
+def test_a_composition_of_more_than_elements_has_no_module() -> None:
+    turned = replace(OPERATOR["relu"], definition=tensorwise(lambda X: tensor(X.shape, lambda i: X[i])))
+    assert (
+        written(replace(OPERATOR["hard_swish"], body=lambda _: (BodyNode(turned, ("X",), ("Y",)),))) is None
+    )
+    # With attributes it would be a definition for each of their values.
+    known = OPERATOR["hard_sigmoid"]
+    assert written(replace(known, definition=None, body=OPERATOR["hard_swish"].body)) is None
+
+
 def test_what_has_no_words_has_no_goal() -> None:
     one, two = 'X = "float16[1] 2.0"', 'Y = "float16[1] 2.0"'
     assert text_of("relu", one, two) == ""
@@ -149,8 +176,11 @@ def test_what_has_no_words_has_no_goal() -> None:
 
 def test_all_operators_on_elements_have_their_cases_as_goals() -> None:
     found = case_theories(OPERATORS, load_cases)
-    names = {"add", "clip", "hard_sigmoid", "max", "mul", "relu", "where"}
-    assert set(found) >= {f"onnx/{name}/cases.mlw" for name in names} | {"xla/clamp/cases.mlw"}
+    assert set(found) == {
+        f"{each.contract.domain or 'onnx'}/{each.folder}/cases.mlw" for each in OPERATORS if written(each)
+    }
+    # A composition of operators on elements is one.
+    assert {"onnx/relu/cases.mlw", "onnx/hard_swish/cases.mlw", "xla/clamp/cases.mlw"} <= set(found)
     for file, text in found.items():
         laws = [law.name for module in read_theory(file, text).modules for law in module.laws]
         assert laws

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from examples.kernels import calls
 from tests.operators.support import FLOATS, HELD, INTEGERS, special_values
 
 import sonnx
@@ -195,6 +196,22 @@ def random_model(seed: int, nodes: int) -> sonnx.Graph:
     writers = [author.clip, author.where, author.expand, author.conv, author.conv, author.conv]
     while len(author.nodes) < nodes:
         writers[author.integer(0, len(writers) - 1)]()
+    return author.finished()
+
+
+def example_of(operator: str, dtype: str) -> sonnx.Graph:
+    """A small model of one node, as its contract says that one may be: any number of operands is three."""
+    author = Author(np.random.default_rng(1))
+    found = NODE_OPERATORS[operator]
+    *_, call = calls(found, sonnx.DType(dtype))
+    inputs = [
+        author.constant(np.array(call.constants[name], np.int64), "int64")
+        if name in call.constants
+        else author.given_input(str(given.dtype), given.sizes or ())
+        for name, given in call.inputs.items()
+    ]
+    (made,) = found.contract.output_types(call).values()
+    author.node(operator, inputs, str(made.dtype), made.sizes or (), **call.attributes)
     return author.finished()
 
 

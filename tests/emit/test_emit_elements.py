@@ -1,4 +1,4 @@
-"""Chains of operators on elements, emitted for every type on which their contracts are proved."""
+"""The C whose contracts are proved, under sanitizers: each operator on elements, each move, type by type."""
 
 from pathlib import Path
 
@@ -10,8 +10,9 @@ import sonnx
 
 
 @needs_gcc
+@pytest.mark.sanitizer
 @pytest.mark.parametrize("dtype", ELEMENTS)
-def test_a_chain_on_elements_has_the_bits_of_the_definitions(dtype: str, tmp_path: Path) -> None:
+def test_what_is_proved_has_the_bits_of_the_definitions(dtype: str, tmp_path: Path) -> None:
     model = tmp_path / "elements.onnx"
     model.write_bytes(build_elements(dtype).SerializeToString())
     folder = written(tmp_path / "p", sonnx.load(model))

@@ -45,24 +45,24 @@ def shapes(nodes: Sequence[Node]) -> list[tuple[str, tuple[str, ...], tuple[str,
     return [(one.operator, one.inputs, one.outputs) for one in nodes]
 
 
-ONE = function("F", "a", "b", node("Abs", "a", "t"), node("Neg", "t", "b"))
+ONE = function("F", "a", "b", node("Turn", "a", "t"), node("Flip", "t", "b"))
 
 
 def test_a_graph_without_functions_stays_as_it_is() -> None:
-    plain = graph([node("Abs", "x", "y", name="n")])
+    plain = graph([node("Turn", "x", "y", name="n")])
     flat = flatten(plain)
     assert flat.graph is plain
-    assert flat.locations == (Location("node", "n", 0, "Abs", "net.onnx"),)
+    assert flat.locations == (Location("node", "n", 0, "Turn", "net.onnx"),)
     assert (flat.tensors, flat.claims) == ({}, ())
 
 
 def test_a_call_becomes_the_body_with_the_callers_names_and_fresh_ones() -> None:
     flat = flatten(graph([node("F", "x", "m", name="first"), node("F", "m", "y")], [ONE]))
     assert shapes(flat.graph.nodes) == [
-        ("Abs", ("x",), ("first/t",)),
-        ("Neg", ("first/t",), ("m",)),
-        ("Abs", ("m",), ("F/t",)),
-        ("Neg", ("F/t",), ("y",)),
+        ("Turn", ("x",), ("first/t",)),
+        ("Flip", ("first/t",), ("m",)),
+        ("Turn", ("m",), ("F/t",)),
+        ("Flip", ("F/t",), ("y",)),
     ]
     assert flat.graph.functions == ()
 
@@ -95,7 +95,7 @@ def test_a_call_of_the_same_name_inside_does_not_share_tensors() -> None:
 
 
 def test_a_numbered_name_is_kept_apart_from_one_that_looks_so() -> None:
-    body = function("F", "a", "b", node("Abs", "a", "t"), node("Abs", "t", "t_2"), node("Abs", "t_2", "b"))
+    body = function("F", "a", "b", node("Turn", "a", "t"), node("Turn", "t", "t_2"), node("Turn", "t_2", "b"))
     flat = flatten(graph([node("F", "x", "m"), node("F", "m", "y")], [body]))
     made = [name for one in flat.graph.nodes for name in one.outputs]
     assert made == ["F/t", "F/t_2", "m", "F/t_3", "F/t_2_2", "y"]
@@ -111,7 +111,7 @@ def test_many_calls_get_their_names_in_a_time_that_grows_with_their_number() -> 
 
 def test_long_names_are_cut_and_stay_apart() -> None:
     long = "n" * 1000
-    body = function("F", "a", "b", node("Abs", "a", f"{long}1"), node("Abs", f"{long}1", f"{long}2"))
+    body = function("F", "a", "b", node("Turn", "a", f"{long}1"), node("Turn", f"{long}1", f"{long}2"))
     body = replace(body, outputs=(f"{long}2", f"{long}1"))
     nodes = [node("F", "x", "y", name=long), node("F", "x", "z", name=long)]
     made = [name for one in flatten(graph(nodes, [body])).graph.nodes for name in one.outputs]
@@ -127,7 +127,7 @@ def test_an_absent_input_is_absent_in_the_body() -> None:
 
 
 def test_an_output_that_the_caller_leaves_out_gets_a_fresh_name() -> None:
-    body = function("F", "a", "b c", node("Split", "a", "b c"))
+    body = function("F", "a", "b c", node("Part", "a", "b c"))
     assert flatten(graph([node("F", "x", "y")], [body])).graph.nodes[0].outputs == ("y", "F/c")
     assert flatten(graph([node("F", "x", "- y")], [body])).graph.nodes[0].outputs == ("F/b", "y")
     assert flatten(graph([node("F", "x", "")], [body])).graph.nodes[0].outputs == ("F/b", "F/c")
@@ -140,14 +140,14 @@ def test_an_absent_operand_in_the_body_stays_absent_whatever_is_called_by_the_em
 
 
 def test_an_absent_output_in_the_body_stays_absent() -> None:
-    flat = flatten(graph([node("F", "x", "y")], [function("F", "a", "b", node("Split", "a", "- b"))]))
-    assert shapes(flat.graph.nodes) == [("Split", ("x",), ("", "y"))]
+    flat = flatten(graph([node("F", "x", "y")], [function("F", "a", "b", node("Part", "a", "- b"))]))
+    assert shapes(flat.graph.nodes) == [("Part", ("x",), ("", "y"))]
     assert flat.tensors == {}
 
 
 def test_an_input_that_a_function_gives_out_again_is_still_the_callers() -> None:
-    flat = flatten(graph([node("F", "x", "y z")], [function("F", "a", "b a", node("Abs", "a", "b"))]))
-    assert shapes(flat.graph.nodes) == [("Abs", ("x",), ("y",))]
+    flat = flatten(graph([node("F", "x", "y z")], [function("F", "a", "b a", node("Turn", "a", "b"))]))
+    assert shapes(flat.graph.nodes) == [("Turn", ("x",), ("y",))]
 
 
 def test_a_name_that_nobody_defines_stays_as_it_is() -> None:
@@ -192,15 +192,15 @@ def test_nodes_keep_what_else_they_are() -> None:
 
 
 def test_nodes_and_tensors_are_located_in_the_call_that_they_come_from() -> None:
-    outer = function("FF", "a", "b", node("Abs", "a", "s"), node("F", "s", "b", name="inner"))
-    flat = flatten(graph([node("Abs", "x", "m"), node("FF", "m", "y", name="outer")], [ONE, outer]))
+    outer = function("FF", "a", "b", node("Turn", "a", "s"), node("F", "s", "b", name="inner"))
+    flat = flatten(graph([node("Turn", "x", "m"), node("FF", "m", "y", name="outer")], [ONE, outer]))
     call = Location("node", "outer", 1, "FF", "net.onnx")
     inner = Location("node", "inner", 1, "F", "net.onnx", call)
     assert flat.locations == (
-        Location("node", "", 0, "Abs", "net.onnx"),
-        Location("node", "", 0, "Abs", "net.onnx", call),
-        Location("node", "", 0, "Abs", "net.onnx", inner),
-        Location("node", "", 1, "Neg", "net.onnx", inner),
+        Location("node", "", 0, "Turn", "net.onnx"),
+        Location("node", "", 0, "Turn", "net.onnx", call),
+        Location("node", "", 0, "Turn", "net.onnx", inner),
+        Location("node", "", 1, "Flip", "net.onnx", inner),
     )
     assert flat.tensors == {
         "outer/s": Location("tensor", "s", file="net.onnx", inside=call),
@@ -232,14 +232,14 @@ def test_types_that_a_function_writes_for_its_callers_tensors_or_twice_are_claim
 
 
 def test_of_two_functions_of_one_name_the_first_is_called_and_overloads_are_two_names() -> None:
-    first = function("F", "a", "b", node("Abs", "a", "b"))
+    first = function("F", "a", "b", node("Turn", "a", "b"))
     second = function("F", "a", "b", node("F", "a", "b"))
     calls = graph([node("F", "x", "y")], [first, second])
     assert recursive(calls) == []
-    assert shapes(flatten(calls).graph.nodes) == [("Abs", ("x",), ("y",))]
-    overload = replace(function("F", "a", "b", node("Neg", "a", "b")), overload="2")
+    assert shapes(flatten(calls).graph.nodes) == [("Turn", ("x",), ("y",))]
+    overload = replace(function("F", "a", "b", node("Flip", "a", "b")), overload="2")
     calls = graph([node("F", "x", "m"), node("F", "m", "y", overload="2")], [first, overload])
-    assert [one.operator for one in flatten(calls).graph.nodes] == ["Abs", "Neg"]
+    assert [one.operator for one in flatten(calls).graph.nodes] == ["Turn", "Flip"]
 
 
 def test_functions_that_call_one_another_are_recursive() -> None:
@@ -272,19 +272,19 @@ def doubling(depth: int, *body: Node) -> Graph:
 
 def test_the_size_is_the_number_of_nodes_after_inlining_and_the_depth_that_of_calls() -> None:
     assert inlined_size(graph([])) == (0, 0)
-    assert inlined_size(graph([node("Abs", "x", "y")] * 3)) == (3, 0)
-    assert inlined_size(graph([node("Abs", "x", "y")] * 3, [ONE])) == (3, 0)
-    assert inlined_size(graph([node("F", "x", "y")] * 3 + [node("Abs", "x", "y")], [ONE])) == (7, 1)
+    assert inlined_size(graph([node("Turn", "x", "y")] * 3)) == (3, 0)
+    assert inlined_size(graph([node("Turn", "x", "y")] * 3, [ONE])) == (3, 0)
+    assert inlined_size(graph([node("F", "x", "y")] * 3 + [node("Turn", "x", "y")], [ONE])) == (7, 1)
     for depth in (1, 2, 64, 65):
         assert inlined_size(chain(depth)) == (2, depth)
     for depth in range(8):
-        deep = doubling(depth, node("Abs", "a", "b"))
+        deep = doubling(depth, node("Turn", "a", "b"))
         assert inlined_size(deep) == (2**depth, depth + 1)
         assert len(flatten(deep).graph.nodes) == 2**depth
 
 
 def test_sizes_beyond_all_limits_are_not_counted_to_the_end() -> None:
-    size, depth = inlined_size(doubling(10_000, node("Abs", "a", "b")))
+    size, depth = inlined_size(doubling(10_000, node("Turn", "a", "b")))
     assert size > MOST_NODES
     assert size < 100 * MOST_NODES
     assert depth == 10_001 > DEEPEST_CALL
@@ -298,12 +298,12 @@ def test_empty_bodies_cost_time_too() -> None:
 
 def test_names_cost_time_too() -> None:
     many = " ".join(f"n{index}" for index in range(2000))
-    inner = node("Abs", "a", "b")
+    inner = node("Turn", "a", "b")
     wide = (
         function("F", many, "b", inner),
         function("F", "a", many, inner),
         function("F", "a", "b", node("Sum", many, "b")),
-        function("F", "a", "b", node("Split", "a", many)),
+        function("F", "a", "b", node("Part", "a", many)),
         function("F", "a", "b", replace(inner, attributes=dict.fromkeys(many.split(), 1))),
         replace(function("F", "a", "b", inner), defaults=dict.fromkeys(many.split(), 1)),
         function("F", "a", "b", inner, values=tuple(Value(name, FLOAT) for name in many.split())),

@@ -54,52 +54,6 @@ def expand(dtype: str, given: tuple[int, ...], wanted: tuple[int, ...]) -> sonnx
     return model(nodes, [value("x", dtype, given)], [value("y", dtype, wanted)], [shape])
 
 
-@pytest.mark.parametrize("dtype", CLIPPED)
-def test_clip_of_any_bits_is_its_definition(dtype: str) -> None:
-    for seed, shape in enumerate(SHAPES):
-        graph, x = clip(dtype, shape), any_bits(dtype, shape, seed)
-        assert functions(planned(graph)) == {"clip"}
-        special = special_values(dtype)
-        low, high = (
-            np.array(special[i % len(special)], HELD[dtype]) for i in (3 * seed, 5 * seed + 1)
-        )  # both orders, NaNs, zeros
-        assert_defined(graph, {"x": x, "low": low, "high": high}, threads=(1, 3), nan="bits")
-
-
-@pytest.mark.parametrize("dtype", HELD)
-def test_where_of_any_bits_is_its_definition(dtype: str) -> None:
-    for seed, shape in enumerate(SHAPES):
-        graph = where(dtype, shape)
-        assert functions(planned(graph)) == {"where"}
-        arrays = {"x": any_bits(dtype, shape, seed), "y": any_bits(dtype, shape, seed + 100)}
-        arrays["c"] = any_bits("bool", shape, seed)
-        assert_defined(graph, arrays, threads=(1, 3), nan="bits")
-
-
-WANTED: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
-    ((), ()),
-    ((), (5,)),
-    ((1, 0), (4, 0)),
-    ((5,), (5,)),
-    ((1,), (700,)),
-    ((3, 1), (3, 40)),
-    ((1, 3), (40, 3)),
-    ((2, 1, 3, 1), (4, 2, 5, 3, 7)),
-    (
-        (2, 1, 3, 1, 2, 1, 3, 1, 2),
-        (2, 2, 3, 3, 2, 2, 3, 2, 2),
-    ),  # repeated in turn
-]
-
-
-@pytest.mark.parametrize("dtype", EXPANDED)
-def test_expand_of_any_bits_is_its_definition(dtype: str) -> None:
-    for seed, (given, wanted) in enumerate(WANTED):
-        graph = expand(dtype, given, wanted)
-        assert functions(planned(graph)) == {"boxes"}
-        assert_defined(graph, {"x": any_bits(dtype, given, seed)}, threads=(1, 3), nan="bits")
-
-
 @pytest.mark.parametrize("threads", THREADS)
 def test_the_number_of_threads_changes_no_bit(threads: int) -> None:
     x, y = any_bits("double", (MANY,)), any_bits("double", (MANY,), 1)

@@ -53,7 +53,7 @@ def _body(model: ModelProto, body: Any, node: NodeProto, names: list[str], rando
     elif change == "domain":
         node.domain = random.choice(["", "own"])
     elif change == "operator":
-        node.op_type = random.choice(["Clip", "Where", "Expand", "Conv", "Unheard", "Identity"])
+        node.op_type = random.choice(["Clip", "Where", "Expand", "Conv", "Unheard", "Unseen"])
     else:
         model.opset_import[0].version = random.choice([11, 12, 13, 17, 21])
 

@@ -11,14 +11,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from examples.kernels import calls
+from tests.emit.support import example_of
 from tests.loops import for_each
 from tests.native.support import planned
 from tests.native.test_native_conv import SHAPES
-from tests.native.test_native_moved import clip, expand, where
 
 import sonnx.operators
+from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph
-from sonnx.operators import GENERAL_RULES, GRAPH_RULES, ONNX_OPERATORS, OPERATORS
+from sonnx.operators import GENERAL_RULES, GRAPH_RULES, NODE_OPERATORS, ONNX_OPERATORS, OPERATORS
 from sonnx.operators import operator as named
 from sonnx.operators.rulebook import rules
 from sonnx.sources import sources
@@ -146,9 +148,10 @@ def test_every_operator_that_a_model_holds_says_what_it_means() -> None:
 
 
 def kernel_calls() -> list[KernelCall]:
-    """Calls of every kernel: of Conv by shapes for each, of the others by one."""
+    """Calls of every kernel: of those of Conv by shapes for each, of others by what contracts allow."""
     graphs = [case.model("float")[0] for _, case in SHAPES.values()]
-    graphs += [clip("int8", (3,)), where("bool", (3,)), expand("float", (1,), (3,))]
+    others = [op for op in NODE_OPERATORS.values() if next(calls(op, DType.FLOAT), None)]
+    graphs += [example_of(op.name, "float") for op in others]
     programs = [planned(graph, width=32) for graph in graphs]
     return [step for each in programs for step in (*each.once, *each.steps) if isinstance(step, KernelCall)]
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.emit.support import Author, files_of
+from tests.emit.support import Author, example_of, files_of
 from tests.prove.support import installed_tools
 
+import sonnx
 from sonnx.prove import wp
 from sonnx.prove.configuration import write_configuration
 from sonnx.prove.projects import driver_files
@@ -32,28 +33,19 @@ needs_frama_c = pytest.mark.skipif(bool(MISSING), reason=MISSING or "the tools a
 
 
 def tiny(operator: str, dtype: str = "float", accumulate: str = "separate") -> dict[str, str]:
-    """The sources of a project with one node."""
-    author = Author(np.random.default_rng(1))
-    if operator == "Clip":
-        inputs = [author.given_input(dtype, shape) for shape in ((2, 3), (), ())]
-        author.node("Clip", inputs, dtype, (2, 3))
-    elif operator == "Where":
-        inputs = [author.given_input(kind, (2, 3)) for kind in ("bool", dtype, dtype)]
-        author.node("Where", inputs, dtype, (2, 3))
-    elif operator == "Expand":
-        shape = author.constant(np.array([2, 3, 2], np.int64), "int64")
-        author.node("Expand", [author.given_input(dtype, (3, 1)), shape], dtype, (2, 3, 2))
-    else:
-        attributes: dict[str, Any] = {
-            "strides": (2, 1),
-            "dilations": (1, 1),
-            "pads": (1, 0, 1, 1),
-            "group": 1,
-        }
-        inputs = [author.given_input(dtype, shape) for shape in ((1, 2, 3, 3), (2, 2, 2, 2), (2,))]
-        author.node("Conv", inputs, dtype, (1, 2, 2, 3), **attributes, kernel_shape=(2, 2), auto_pad="NOTSET")
-    files = files_of(author.finished(), accumulate)
+    """The sources of a project with one node, which follows from the contract; a Conv has one by hand."""
+    graph = small_conv(dtype) if operator == "Conv" else example_of(operator, dtype)
+    files = files_of(graph, accumulate)
     return {name: text.decode() for name, text in files.items() if name.endswith((".c", ".h"))}
+
+
+def small_conv(dtype: str) -> sonnx.Graph:
+    """Strides, pads and a bias, and all of it small."""
+    author = Author(np.random.default_rng(1))
+    attributes: dict[str, Any] = {"strides": (2, 1), "dilations": (1, 1), "pads": (1, 0, 1, 1), "group": 1}
+    inputs = [author.given_input(dtype, shape) for shape in ((1, 2, 3, 3), (2, 2, 2, 2), (2,))]
+    author.node("Conv", inputs, dtype, (1, 2, 2, 3), **attributes, kernel_shape=(2, 2), auto_pad="NOTSET")
+    return author.finished()
 
 
 def changed(sources: Mapping[str, str], old: str, new: str) -> dict[str, str]:

@@ -2,6 +2,7 @@ import pytest
 from tests.prove.projects import tiny
 
 from sonnx.emit.acsl import equal
+from sonnx.operators import NODE_OPERATORS
 from sonnx.prove.contracts import contracts, lines_of_functions
 
 
@@ -28,7 +29,7 @@ def test_other_numbers_are_compared_whole(name: str) -> None:
     assert equal(name, "a", "b") == f"same_{name}(a, b)"
 
 
-@pytest.mark.parametrize("operator", ["Where", "Conv"])
+@pytest.mark.parametrize("operator", NODE_OPERATORS)
 def test_the_line_of_a_function_is_that_of_its_head(operator: str) -> None:
     model = tiny(operator)["model.c"]
     found = lines_of_functions(model)

@@ -37,11 +37,11 @@ MUTANTS = {
     "expand-other-axis": (
         "Expand",
         "",
-        "_element(t / 2 % 3);",
+        "_element(t / 6 % 3);",
         "_element(t % 3);",
         "loop_invariant_2_preserved",
     ),
-    "expand-beyond-the-input": ("Expand", "", "_element(t / 2 % 3);", "_element(t / 2 % 4);", "call_node"),
+    "expand-beyond-the-input": ("Expand", "", "_element(t / 6 % 3);", "_element(t / 6 % 4);", "call_node"),
     "conv-pad-offset": (
         "Conv",
         "_element",

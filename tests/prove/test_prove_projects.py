@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.emit.support import Author, files_of
+from tests.loops import for_each
 from tests.prove.projects import changed, frama_on, needs_frama_c, tiny
 from tests.prove.support import QUICK, fake_tools, script
 
+from sonnx.operators import NODE_OPERATORS
 from sonnx.prove.contracts import contracts, is_contract, loopholes
 from sonnx.prove.eva import analyse, harness
 from sonnx.prove.forms import oddities
@@ -100,8 +102,8 @@ def test_an_annotation_that_takes_something_for_granted_is_found(annotation: str
     assert next(loopholes(f"int a;\n{annotation}\n"))[0] == 2
 
 
-@pytest.mark.parametrize("operator", ["Clip", "Where", "Expand", "Conv"])
-@pytest.mark.parametrize("dtype", ["float", "double", "float16"])
+@for_each("operator", NODE_OPERATORS)
+@for_each("dtype", ["float", "double", "float16"])
 def test_an_emitted_project_takes_nothing_for_granted_and_every_function_has_a_contract(
     operator: str, dtype: str
 ) -> None:

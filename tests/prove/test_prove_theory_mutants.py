@@ -90,6 +90,14 @@ MUTANTS = {
         "HardSigmoidReal",
         "limited_line",
     ),
+    "onnx/hard_swish": (
+        "onnx/hard_swish/definition.mlw",
+        "then zero else if less one",
+        "then one else if less one",
+        "onnx/hard_swish/laws.mlw",
+        "HardSwishReal",
+        "of_its_parts",
+    ),
     "onnx/where": (
         "shared/elementwise.mlw",
         "= b <> 0",

@@ -29,9 +29,9 @@ from sonnx.cli import summary
 
 
 def network(
-    layers: int = 12, opset: int = 21, unknown: tuple[str, str] = ("Unheard", "Another")
+    layers: int = 12, opset: int = 21, others: tuple[str, str] = ("Unheard", "Another")
 ) -> onnx.ModelProto:
-    """What exporters write: Convs with defaults, two unknown operators, Constants, a Dropout at the end."""
+    """What exporters write: Convs with defaults, two other operators, Constants, a Dropout at the end."""
     weights = {"W": np.ones((1, 1, 1, 1), np.float32)}
     one = numpy_helper.from_array(np.array(1, np.float32))
     nodes, taken = [], "x"
@@ -39,9 +39,9 @@ def network(
         made = [f"{what}{layer}" for what in ("c", "r", "k", "a")]
         nodes += [
             helper.make_node("Conv", [taken, "W"], [made[0]], name=f"conv{layer}"),
-            helper.make_node(unknown[0], [made[0]], [made[1]], name=f"relu{layer}"),
+            helper.make_node(others[0], [made[0]], [made[1]], name=f"relu{layer}"),
             helper.make_node("Constant", [], [made[2]], value=one),
-            helper.make_node(unknown[1], [made[1], made[2]], [made[3]]),
+            helper.make_node(others[1], [made[1], made[2]], [made[3]]),
         ]
         taken = made[3]
     nodes.append(helper.make_node("Dropout", [taken], ["y"], name="drop"))
@@ -251,7 +251,7 @@ def test_an_old_operator_set_has_a_command_that_converts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    path = written(Path("it's $HOME.onnx"), network(1, 12, ("Hardmax", "Sum")))
+    path = written(Path("it's $HOME.onnx"), network(1, 12, ("Relu", "Add")))
     line = last(path)
     assert line.startswith("help: `python -c 'import onnx, ")
     assert line.endswith("` writes it with operator set 13")

@@ -1,8 +1,9 @@
 """Operations of StableHLO from a definition: one method a word.
 
 XLA takes subnormal numbers for zero where it calculates or compares, contracts x·y + z, may keep float16 in
-float, and divides by constants through their reciprocals. So floats are compared through their bits, and
-what was calculated is sealed: it passes through its bits, behind which XLA does not look.
+float, leaves out zeros that are added, and divides by constants through their reciprocals. So floats are
+compared through their bits, and what was calculated is sealed: it passes through its bits, behind which XLA
+does not look.
 """
 
 import operator as python
@@ -240,8 +241,12 @@ class Walk:
         return hlo.bitcast(hlo.select(hlo.is_nan(bits, x.dtype), quiet, bits), x.dtype)
 
     def _add(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
-        """Sums."""
-        return self.calculated("add", a, b)
+        """Sums; XLA would leave out a zero that it knows, though -0 + 0 is +0."""
+        terms = [
+            x if isinstance(term, Tensor) and term.value is None else hlo.barrier(x)
+            for term, x in zip((a, b), self.together(a, b), strict=True)
+        ]
+        return self.sealed(hlo.elementwise("add", *terms))
 
     def _subtract(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Differences."""
@@ -251,9 +256,9 @@ class Walk:
         """Products."""
         return self.calculated("multiply", a, b)
 
-    def _plus_product(self, _term: Term, total: Lowered, a: Lowered, b: Lowered) -> Lowered:
+    def _plus_product(self, term: Term, total: Lowered, a: Lowered, b: Lowered) -> Lowered:
         """The product rounded, then the sum."""
-        return self.calculated("add", total, self.calculated("multiply", a, b))
+        return self._add(term, total, self.calculated("multiply", a, b))
 
     def _divide(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Quotients; XLA would multiply by the reciprocal of a divisor that it knows."""

@@ -1,0 +1,30 @@
+"""Every operator of the catalogue, compiled: cases by hand and trials, on all its types."""
+
+from pathlib import Path
+
+import pytest
+from tests.catalogue import CELLS, MODES, SUBJECTS, by_hand, complaints, native, some_tried, tried
+from tests.native.support import quick_compiler
+
+from sonnx.conformance.subjects import Subject
+from sonnx.evaluate.execution import Accumulate
+from sonnx.model.dtype import DType
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_kernels_of_every_operator_give_what_cases_and_trials_say(
+    mode: Accumulate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SONNX_CC", quick_compiler(tmp_path))
+    asked = [each for subject in SUBJECTS for each in by_hand(subject)]
+    asked += [each for cell in CELLS for each in some_tried(*cell, 2)]
+    assert complaints(asked, mode, native) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("subject", "dtype"), CELLS, ids=[f"{s.identifier}-{dtype}" for s, dtype in CELLS])
+def test_kernels_of_every_operator_give_what_all_trials_say(
+    subject: Subject, dtype: DType, mode: Accumulate
+) -> None:
+    assert complaints(tried(subject, dtype), mode, native) == []
