@@ -93,7 +93,9 @@ def _numbers(operator: Operator, call: Call) -> Iterator[tuple[Place, int]]:
 
 def _open(operator: Operator, call: Call) -> Mapping[str, Any]:
     """What holds numbers that stand for sizes, or for nothing known."""
-    others = {each.name for each in operator.contract.holders if not isinstance(each.holds, Sizes | Parts | None)}
+    others = {
+        each.name for each in operator.contract.holders if not isinstance(each.holds, Sizes | Parts | None)
+    }
     return {name: held for name, held in {**call.constants, **call.attributes}.items() if name not in others}
 
 
