@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.budgets import examples
+from tests.budgets import examples, thinned
 from tests.loops import for_each
 from tests.stablehlo.xla_support import (
     FLOATS,
@@ -146,7 +146,8 @@ def test_products_of_every_integer_type_wrap(name: str) -> None:
 
 
 @pytest.mark.no_cover
-@for_each("name", ["f16", "s32", "f64", "bf16"])
+@pytest.mark.thinned
+@for_each("name", thinned(["s32", "f64", "f16", "bf16"], 2))
 @for_each(
     ("base", "window", "attributes"),
     [

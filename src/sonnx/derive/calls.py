@@ -116,8 +116,11 @@ def shown(operator: Operator) -> list[Asked]:
 
 def obeys(contract: Contract, asked: Asked) -> bool:
     """Tell whether a call breaks no rule."""
-    call = call_of(contract, asked)
-    return all(rule.predicate(call) is None for rule in contract.rules)
+    return _keeps_rules(contract, call_of(contract, asked))
+
+
+def _keeps_rules(contract: Contract, call: Call) -> bool:
+    return all(rule.broken(call) is None for rule in contract.rules)
 
 
 def call_of(contract: Contract, asked: Asked) -> Call:
@@ -141,8 +144,11 @@ def _good(contract: Contract) -> Call:
 
 def _elements(contract: Contract, asked: Asked) -> int:
     """How many elements the results have."""
-    results = contract.output_types(call_of(contract, asked)).values()
-    return sum(prod(result.sizes or ()) for result in results)
+    return _results(contract, call_of(contract, asked))
+
+
+def _results(contract: Contract, call: Call) -> int:
+    return sum(prod(result.sizes or ()) for result in contract.output_types(call).values())
 
 
 def _shapes(contract: Contract) -> Iterator[Shape]:
@@ -206,7 +212,8 @@ def _valued(
             dict(zip(attributes, chosen, strict=False)),
             dict(zip(decided, chosen[len(attributes) :], strict=True)),
         )
-        if obeys(contract, asked) and _elements(contract, asked) <= _MOST_ELEMENTS:
+        call = call_of(contract, asked)  # one for both: what rules find out about it serves its results
+        if _keeps_rules(contract, call) and _results(contract, call) <= _MOST_ELEMENTS:
             yield asked
 
 
