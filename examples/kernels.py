@@ -114,7 +114,9 @@ def build_elements(name: str) -> ModelProto:
     for operator in NODE_OPERATORS.values():
         for call in calls(operator, DType(name)):
             label = f"{operator.folder}_{len(nodes)}"
-            (made[label],) = operator.contract.output_types(call).values()
+            results = list(operator.contract.output_types(call).values())
+            labels = [label, *(f"{label}_{n}" for n in range(1, len(results)))]
+            made |= dict(zip(labels, results, strict=True))
             is_move = operator.contract.good is not None
             held += _held(label, call, ELEMENTS[name])
             taken: list[str] = []
@@ -129,8 +131,8 @@ def build_elements(name: str) -> ModelProto:
                     taken.append(place)
                     known[place] = given
             more = call.attributes
-            nodes.append(helper.make_node(operator.contract.name, taken, [label], name=label, **more))
-            ends += [label] if is_move else []
+            nodes.append(helper.make_node(operator.contract.name, taken, labels, name=label, **more))
+            ends += labels if is_move else []
             last = last if is_move else label
     outputs = [_value(end, made.pop(end)) for end in (*ends, last)]
     inputs, between = ([_value(*each) for each in values.items()] for values in (known, made))

@@ -1,6 +1,7 @@
 """The family of operators that move elements: tensors as planes of cells, painted by where they come from."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,10 @@ Moved = Callable[[Arrays], Arrays]
 def tensor(name: str, values: Any, colours: Any, size: float = 34) -> Block:
     """A tensor under its name and shape: planes of its last two axes beside one another."""
     lines, columns = (1, 1, *values.shape)[-2:]
-    planes = [array.reshape(-1, lines, columns) for array in (values, np.broadcast_to(colours, values.shape))]
+    count = prod(values.shape[:-2])
+    planes = [
+        array.reshape(count, lines, columns) for array in (values, np.broadcast_to(colours, values.shape))
+    ]
     drawn = [
         cells(
             [
