@@ -14,7 +14,7 @@ from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.operators import operator
 from sonnx.vocabulary.call import ABSENT, Call
-from sonnx.vocabulary.operator import Contract, Operand
+from sonnx.vocabulary.operator import Contract, Operand, operand_names
 
 FLOAT = tensor_type("float[]")
 NUMPY = {"int32": np.int32, "int64": np.int64}
@@ -61,7 +61,9 @@ def _outputs(contract: Contract, example: Call) -> Iterable[Value]:
     An open size is 1; an open type is that of X.
     """
     found = contract.output_types(amended(operator(contract.name), example))
-    for name, kind in {**found, **example.outputs}.items():
+    # Of an unknown number of outputs there is one at least.
+    known = {**found, **example.outputs} or dict.fromkeys(operand_names(contract.outputs, 1), FLOAT)
+    for name, kind in known.items():
         sizes = tuple(size if isinstance(size, int) else 1 for size in kind.shape or ())
         closed = TensorType(kind.dtype or example.inputs.get("X", FLOAT).dtype or DType.FLOAT, sizes)
         yield Value(name, kind if name in example.outputs else closed)

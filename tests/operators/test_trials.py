@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from inspect import isgenerator
 from itertools import islice
@@ -17,13 +18,15 @@ from tests.loops import for_each
 from tests.operators.support import bits
 from tests.operators.test_meta import RULINGS as OLDER
 
+from sonnx.check.calls import check_call
 from sonnx.conformance.subjects import SUBJECTS, subject_named
 from sonnx.evaluate.apply import apply
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.operators import operator
 from sonnx.operators.rulebook import rules
-from sonnx.vocabulary.integers import Axes
+from sonnx.operators.rules.axes import with_value
+from sonnx.vocabulary.integers import Axes, Sizes
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.special_values import special_vector
 from sonnx.vocabulary.trial import Trial
@@ -50,6 +53,18 @@ def ranks_of(name: str) -> set[int]:
     axes = [each.holds for each in contract.holders if isinstance(each.holds, Axes)]
     needs_axis = any(each.order == "one" or (each.least and not each.added) for each in axes)
     return {1, 2, 3} if needs_axis else {0, 1, 2, 3}
+
+
+def may_be_empty(name: str) -> bool:
+    """Whether a first operand may have no elements: a rule may refuse the size 0 that its result needs."""
+    contract = on_trial(name).contract
+    (first, *_) = contract.inputs
+    for each in contract.holders:
+        if isinstance(each.holds, Sizes) and each.holds.of == first.name and contract.good is not None:
+            kind = replace(contract.good.inputs[first.name], shape=(0,))
+            empty = replace(contract.good, inputs={**contract.good.inputs, first.name: kind})
+            return not check_call(on_trial(name), with_value(empty, each, (0,)))
+    return True
 
 
 def others(name: str) -> set[str]:
@@ -96,10 +111,15 @@ def once(name: str, dtype: DType) -> Iterator[Trial]:
         seen.add(operands)
 
 
-def results(name: str, trial: Trial, mode: str = "separate") -> Array:
+def outputs(name: str, trial: Trial, mode: str = "separate") -> Mapping[str, Array]:
     modes = {"accumulate": mode} if name in SUMS else {}
-    (output,) = apply(on_trial(name), trial.inputs, {**trial.attributes, **modes}).values()
-    return output
+    return apply(on_trial(name), trial.inputs, {**trial.attributes, **modes})
+
+
+def results(name: str, trial: Trial, mode: str = "separate") -> Array:
+    """The output; of several all elements, one behind the other."""
+    found = list(outputs(name, trial, mode).values())
+    return found[0] if len(found) == 1 else np.concatenate([each.reshape(-1) for each in found])
 
 
 @cache
@@ -107,13 +127,14 @@ def decided(name: str, dtype: DType) -> Mapping[tuple[str, str], int]:
     """How many elements each clause is the first for; each of a trial's results must have one."""
     first: Counter[tuple[str, str]] = Counter()
     for trial in once(name, dtype):
-        left = np.ones(results(name, trial).shape, bool)
-        for clause in module(name).clauses(trial.inputs, trial.attributes):
-            assert clause.mask.dtype == bool
-            assert clause.mask.shape == left.shape
-            first[clause.identifier, clause.text] += int(np.count_nonzero(clause.mask & left))
-            left &= ~clause.mask
-        assert not left.any(), trial.name
+        for output, array in outputs(name, trial).items():
+            left = np.ones(array.shape, bool)
+            for clause in module(name).clauses(trial.inputs, trial.attributes, output):
+                assert clause.mask.dtype == bool
+                assert clause.mask.shape == left.shape
+                first[clause.identifier, clause.text] += int(np.count_nonzero(clause.mask & left))
+                left &= ~clause.mask
+            assert not left.any(), (trial.name, output)
     return first
 
 

@@ -25,16 +25,16 @@ def f32(*values: float) -> Array:
 def blamed(
     name: str, inputs: Mapping[str, Array], attributes: Mapping[str, Any], place: tuple[int, ...], wrong: Any
 ) -> tuple[str, str]:
-    """The clause of the one element in which a right result and a spoilt one differ."""
+    """The clause of the one element in which a right result, the first, and a spoilt one differ."""
     modes = {"accumulate": "separate"} if name in SUMS else {}
-    (right,) = apply(on_trial(name), inputs, {**attributes, **modes}).values()
+    output, right = next(iter(apply(on_trial(name), inputs, {**attributes, **modes}).items()))
     spoilt = right.copy()
     spoilt[place] = wrong
     raw = (np.ascontiguousarray(array).view(f"V{array.dtype.itemsize}") for array in (right, spoilt))
     one_place, other_place = raw
     (found,) = np.argwhere(one_place != other_place)
     assert tuple(found) == place
-    clauses = module(name).clauses(inputs, attributes)
+    clauses = module(name).clauses(inputs, attributes, output)
     first = next(clause for clause in clauses if clause.mask[place])
     return first.identifier, first.text
 
