@@ -1,17 +1,20 @@
 """The judge: what is as specified passes, and every way to be wrong is named with its clause."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sonnx
-from sonnx.conformance.judge import Sums, judge
+from sonnx.conformance.judge import SpecifiedError, Sums, judge
 from sonnx.conformance.subjects import SUBJECTS, Subject
 from sonnx.conformance.words import element_text, text_at
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import dtype_of
+from sonnx.numeric.environment import NotIeeeError
+from sonnx.terms.tracing import elementwise
 from sonnx.vocabulary.trial import Trial
 
 F = np.float32
@@ -49,6 +52,29 @@ def identifiers(judgement: Any) -> list[str]:
 def test_the_specified_bits_conform() -> None:
     trial = clip([-1, 0.5, 3, np.nan], 0, 1)
     assert judged("clip", trial, np.array([0, 0.5, 1, np.nan], F)).grade == "bits"
+
+
+def test_a_definition_that_fails_is_told_with_its_operator_and_the_trial() -> None:
+    def failing(X: Any) -> Any:
+        raise KeyError("alpha")
+
+    trial = Trial("one-zero", {"X": np.zeros(1, F)}, (), "")
+    right = BY_NAME["relu"].specified(trial, DType.FLOAT)
+    wrong = replace(right, operator=replace(right.operator, definition=elementwise(failing)))
+    with pytest.raises(SpecifiedError) as error:
+        judge(wrong, [np.zeros(1, F)])
+    assert str(error.value) == "the definition of Relu fails on the trial one-zero: KeyError: 'alpha'"
+
+
+def test_a_processor_that_does_not_calculate_as_ieee_754_says_is_no_fault_of_a_definition(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: Any) -> Any:
+        raise NotIeeeError("flushes subnormals")
+
+    monkeypatch.setattr("sonnx.conformance.judge.apply", refused)
+    with pytest.raises(NotIeeeError, match="flushes"):
+        judged("clip", clip([1], 0, 1), np.zeros(1, F))
 
 
 WRONG: dict[str, tuple[list[float], float, float, list[float], str]] = {

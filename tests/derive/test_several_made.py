@@ -83,6 +83,7 @@ PARTED = Operator(
         attributes=[Attribute("axis", "integer", "the axis that is cut", holds=Axes("data", "one"))],
         shape=part_shapes,
         good=_good(),
+        # No part is larger than its tensor, so this one is too: it only shows the rule on several outputs.
         too_large=_good((0, 2**16), "float[65536,65536]"),
         ruling="D-PARTED",
     ),
@@ -111,12 +112,13 @@ def broken(given: Call) -> list[str]:
 
 def test_rules_speak_of_every_output() -> None:
     assert list(RULES) == [
-        *("lengths.D1", "lengths.D2", "lengths.D3", "lengths.D4", "axis.D1"),
+        *("lengths.D1", "lengths.D2", "lengths.D3", "lengths.D4", "lengths.D5", "axis.D1"),
         *("part.D1", "part.D2", "part.D3", "part.D4"),
     ]
     assert RULES["lengths.D4"].statement == (
         "The sizes in `lengths` must together be that of the axis `axis` of `data`."
     )
+    assert RULES["lengths.D5"].statement == "`lengths` must have at least one element."
     assert RULES["part.D1"].statement == (
         "Each `part` must have the shape that the operands and attributes give."
     )
@@ -143,6 +145,10 @@ def declared(**types: str) -> Call:
         (declared(rest="float[2,3]"), ["general.R5"]),
         (replace(_good(), constants={"lengths": (2, 3)}), ["lengths.D4"]),
         (replace(_good(), constants={"lengths": (-1, 5)}), ["lengths.D3"]),
+        # No part at all, be there elements or not.
+        (_good(()), ["lengths.D5"]),
+        (_good((), "float[2,0]"), ["lengths.D5"]),
+        (_good((0,), "float[2,0]"), []),
         # Whose axis is no axis, or whose sizes are not known, is not asked for its sum.
         (replace(_good(), constants={"lengths": (2, 3)}, attributes={"axis": 2}), ["axis.D1"]),
         (replace(_good(), constants={"lengths": (2, 3)}, attributes={"axis": "1"}), ["axis.D1"]),
@@ -157,6 +163,35 @@ def test_what_is_told_of_one_output_too_many_is_how_many_there_are() -> None:
     (finding,) = check_call(PARTED, surplus)
     assert finding.help == "name 2 outputs at most"
     assert (finding.values[0].name, finding.values[0].note) == ("part2", "of 2 outputs there is no such one")
+
+
+@pytest.mark.parametrize(
+    ("given", "advice", "shown"),
+    [
+        (_good((2, 3)), "write sizes that together are 4", {"lengths": "[2, 3]", "data": "float[2,4]"}),
+        (_good(()), "write the size of one part at least", {"lengths": "[]"}),
+        (
+            declared(part0="float[2,2]"),
+            "declare `part0` with shape [2, 1]",
+            {"part0": "float[2,2]", "data": "float[2,4]", "lengths": "[1, 3]"},
+        ),
+        (
+            declared(part2="float[2,2]"),
+            "name 2 outputs at most",
+            {"part2": "float[2,2]", "data": "float[2,4]", "lengths": "[1, 3]"},
+        ),
+    ],
+)
+def test_findings_show_the_sizes_that_are_written(given: Call, advice: str, shown: dict[str, str]) -> None:
+    (finding,) = check_call(PARTED, given)
+    assert finding.help == advice
+    assert {each.name: each.value for each in finding.values} == shown
+
+
+def test_the_calls_of_the_page_have_elements_in_every_part_first() -> None:
+    first, *others = (each.decided["lengths"] for each in calls.shown(PARTED) if each.attributes["axis"] == 1)
+    assert first == (1, 3)
+    assert others == [(2, 2), (1, 1, 1, 1), (0, 4), (4, 0)]
 
 
 def test_types_of_outputs_are_known_as_far_as_their_number_is() -> None:
@@ -260,10 +295,12 @@ def test_types_that_a_model_leaves_out_are_written() -> None:
 
 
 def test_trials_cut_in_several_ways_and_clauses_decide_each_output() -> None:
+    assert () not in calls._parts(0)
     every = calls.calls(PARTED).values()
     assert {len(each.decided["lengths"]) for each in every} >= {1, 2, 3}
     assert {0, 1} <= {length for each in every for length in each.decided["lengths"]}
     for each in every:
+        assert each.decided["lengths"]
         assert sum(each.decided["lengths"]) == each.shapes["data"][each.attributes["axis"]]
     asked = list(trials(PARTED, DType.FLOAT, 3))
     assert len({each.name for each in asked}) == len(asked) > 50

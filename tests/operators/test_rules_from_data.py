@@ -21,8 +21,9 @@ from sonnx.operators.rules.element_types import in_words
 from sonnx.operators.rules.made_outputs import made_shapes
 from sonnx.operators.rules.operands import Extents, sizes
 from sonnx.operators.rules.values import as_float, held_by_float
+from sonnx.terms.term import DefinitionError
 from sonnx.vocabulary.call import ABSENT, Call, call
-from sonnx.vocabulary.integers import Axes, Order
+from sonnx.vocabulary.integers import Axes, Integers, Order, Sizes
 from sonnx.vocabulary.operator import (
     Attribute,
     Contract,
@@ -325,6 +326,24 @@ def _axes(order: Order, value: Any, *, least: int = 0, from_the_end: bool = Fals
         good=call("Move", {"data": "float[2,3,4]"}, {"axes": value}),
         ruling="D-MOVE",
     )
+
+
+@pytest.mark.parametrize(
+    "holds", [Sizes(), Sizes("data"), Axes("data", added=True)], ids=["sizes", "as many elements", "added"]
+)
+def test_a_move_whose_result_may_grow_says_how_it_is_too_large(holds: Integers) -> None:
+    with pytest.raises(DefinitionError, match=r"^Grow gives .* by `held`.*; write too_large=call\(...\)"):
+        moving(
+            "Grow",
+            versions=(13,),
+            summary="Made up.",
+            inputs=[Operand("data", "X", "elements")],
+            output=Operand("moved", "Y", "the same elements"),
+            attributes=[Attribute("held", "integers", "axes or sizes", holds=holds)],
+            shape=lambda data, held: data,
+            good=call("Grow", {"data": "float[1]"}, {"held": ()}),
+            ruling="D-GROW",
+        )
 
 
 AXES = {

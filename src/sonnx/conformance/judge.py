@@ -14,8 +14,10 @@ from sonnx.numeric.arrays import Array, describe, held_type, numpy_dtype
 from sonnx.numeric.bits import NanRule, differing
 from sonnx.numeric.convert import PART
 from sonnx.numeric.enclosure import Enclosure
+from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.rules.wording import count
 from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.rule import RuleError
 from sonnx.vocabulary.special_values import is_nan
 from sonnx.vocabulary.trial import Clause
 
@@ -25,6 +27,11 @@ Sums = Literal["free", "separate", "fused"]
 Grade = Literal["bits", "separate", "fused", "enclosure"]
 # In what an element differs: not at all in its value, or in that too.
 DifferenceKind = Literal["value", "sign of zero", "bits of NaN", "type or shape"]
+
+
+class SpecifiedError(ValueError):
+    """An operator's own definition failed on a trial; the text says which, on which, and why."""
+
 
 # Clauses about outputs as a whole: a runtime may break one and keep the others.
 _NUMBER = "there are as many outputs as the contract has"
@@ -66,13 +73,23 @@ class Specified:
     clauses: Callable[[str], tuple[Clause, ...]]
     enclosure: Callable[[], Mapping[str, Enclosure]] | None = None
     modes: tuple[str, ...] = ()
+    # What the trial is called.
+    trial: str = ""
     _results: dict[str, Mapping[str, Array]] = field(default_factory=dict, repr=False)
 
     def results(self, mode: str = "") -> Mapping[str, Array]:
-        """The outputs by name; of an operator that sums, in one of its modes."""
+        """The outputs by name; of an operator that sums, in one of its modes. Raises SpecifiedError."""
         if mode not in self._results:
             modes = {"accumulate": mode} if mode else {}
-            self._results[mode] = apply(self.operator, self.inputs, {**self.attributes, **modes})
+            try:
+                self._results[mode] = apply(self.operator, self.inputs, {**self.attributes, **modes})
+            except (NotIeeeError, RuleError):
+                raise
+            except Exception as error:  # whatever a definition does that is wrong
+                raise SpecifiedError(
+                    f"the definition of {self.operator.name} fails on the trial {self.trial}: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
         return self._results[mode]
 
 

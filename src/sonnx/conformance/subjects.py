@@ -93,6 +93,7 @@ class Subject:
             partial(self.clauses, trial.inputs, trial.attributes),
             partial(self.enclose, trial.inputs, trial.attributes) if self.enclose and floats else None,
             ("separate", "fused") if sums else (),
+            trial.name,
         )
 
 

@@ -100,18 +100,22 @@ def _drawn_around(draw: Draw, shape: Shape) -> Shape:
 
 
 def shown(operator: Operator) -> list[Asked]:
-    """The call of the contract, then others with operands of that shape: such as change something."""
+    """The call of the contract, then others with operands of that shape: such as change something.
+
+    Of several results those without elements show little: calls that have such come last.
+    """
     contract, good = operator.contract, _good(operator.contract)
     settled = set(good.constants)
     shapes = {name: kind.sizes or () for name, kind in good.inputs.items() if name not in settled}
     first = Asked(shapes, good.attributes, good.constants)
     found = {_written(first): first}
     for asked in _ways(contract, next(iter(shapes.values())), ()):
-        results = contract.output_types(call_of(contract, asked)).values()
-        is_new = any(result.sizes not in asked.shapes.values() for result in results)
+        is_new = any(made not in asked.shapes.values() for made in _made(contract, call_of(contract, asked)))
         if is_new and len(asked.shapes) == len(shapes) and _elements(contract, asked):
             found.setdefault(_written(asked), asked)
-    return list(found.values())
+    (_, *others) = found.values()
+    others.sort(key=lambda asked: not all(map(prod, _made(contract, call_of(contract, asked)))))
+    return [first, *others]
 
 
 def obeys(contract: Contract, asked: Asked) -> bool:
@@ -148,7 +152,12 @@ def _elements(contract: Contract, asked: Asked) -> int:
 
 
 def _results(contract: Contract, call: Call) -> int:
-    return sum(prod(result.sizes or ()) for result in contract.output_types(call).values())
+    return sum(map(prod, _made(contract, call)))
+
+
+def _made(contract: Contract, call: Call) -> list[Shape]:
+    """The shapes of the results."""
+    return [result.sizes or () for result in contract.output_types(call).values()]
 
 
 def _shapes(contract: Contract) -> Iterator[Shape]:
@@ -314,7 +323,7 @@ def _sizes(shape: Shape, again: Sequence[int]) -> Iterator[Shape]:
 def _parts(size: int) -> Iterator[Shape]:
     """Parts of an axis: all of it, with nothing before or behind, one and the rest, halves, single places."""
     yield from ((size,), (0, size), (size, 0), (1, size - 1), (size - size // 2, size // 2))
-    if size <= _MANY_AXES:
+    if 0 < size <= _MANY_AXES:
         yield (1,) * size
 
 

@@ -16,9 +16,10 @@ from sonnx.operators.rules.declarations import ShapeOf, ShapesOf, only
 from sonnx.operators.rules.examples import good_call
 from sonnx.operators.rules.operands import Extents, extents
 from sonnx.operators.rules.shapes import NamesOf, common_shape, element_names
+from sonnx.terms.term import DefinitionError
 from sonnx.terms.tracing import called
 from sonnx.vocabulary.call import ABSENT, Call
-from sonnx.vocabulary.integers import Axes
+from sonnx.vocabulary.integers import Axes, Sizes
 from sonnx.vocabulary.operator import Attribute, Contract, Contribution, Operand, identifier_of, operand_names
 from sonnx.vocabulary.rule import Rule
 
@@ -115,6 +116,8 @@ def moving(
     result = replace(output, types=types, variable=_VARIABLE)
     owner = made.Owner(name, good, ruling, domain)
     holders: list[axes.Holder] = [*attributes, *operands]
+    if too_large is None:
+        _require_no_growth(name, holders)
     named = {each.holds.of for each in holders if isinstance(each.holds, Axes)}
     found = [*_input_rules(owner, operands, named), *_attribute_rules(owner, attributes, more, operands)]
     moved = [each.name for each in operands if not each.constant]
@@ -136,6 +139,16 @@ def moving(
         ruling=ruling,
         good=good,
     )
+
+
+def _require_no_growth(name: str, holders: Sequence[axes.Holder]) -> None:
+    """Without a rule on its size, a result has no more axes than the operand, and no more elements."""
+    for each in holders:
+        if isinstance(each.holds, Sizes) or (isinstance(each.holds, Axes) and each.holds.added):
+            raise DefinitionError(
+                f"{name} gives results more axes or elements by `{each.name}`, without an end; write "
+                "too_large=call(...), a call of which a result has too many, and a rule refuses that"
+            )
 
 
 def _output_rules(

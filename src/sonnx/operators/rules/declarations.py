@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from sonnx.model.dtype import DType
 from sonnx.operators.rules.operands import Extents, alike, known
-from sonnx.operators.rules.wording import show, spelled
+from sonnx.operators.rules.wording import show, show_held, spelled
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.rule import Broken, Predicate, Shown
 
@@ -63,7 +63,7 @@ def declared_shape(output: str, shape_of: ShapeOf, *shown: str) -> Predicate:
             return None
         right = f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
         return Broken(
-            (Shown(output, str(declared), f"declared; the shape is {right}"), *show(call, *shown)),
+            (Shown(output, str(declared), f"declared; the shape is {right}"), *show_held(call, *shown)),
             f"declare `{output}` with shape {right}",
         )
 

@@ -31,6 +31,7 @@ def rules(owner: Owner, holder: Holder, inputs: Sequence[Operand], labels: Itera
         case Parts() as cut:
             yield _sizes(owner, holder, next(labels))
             yield _together(owner, holder, cut, next(labels))
+            yield _some(owner, holder, next(labels))
         case Divisor() as divisor:
             yield _positive(owner, holder, next(labels))
             yield _divides(owner, holder, divisor, next(labels))
@@ -113,6 +114,25 @@ def _product(owner: Owner, holder: Holder, held: Sizes, label: str) -> Rule:
     )
 
 
+def _some(owner: Owner, holder: Holder, label: str) -> Rule:
+    """There is a part."""
+
+    def predicate(call: Call) -> Broken | None:
+        if integers(value(call, holder)) != ():
+            return None
+        return Broken((Shown(holder.name, "[]"),), "write the size of one part at least")
+
+    return owner.rule(
+        f"number of {holder.name}",
+        f"{holder.name}.{label}",
+        f"`{holder.name}` must have at least one element.",
+        "A node of a model has an output.",
+        predicate,
+        with_value(owner.good, holder, ()),
+        ruling=owner.ruling,
+    )
+
+
 def _together(owner: Owner, holder: Holder, cut: Parts, label: str) -> Rule:
     """The sizes of the parts of an axis are together its own."""
     noun, *_ = axis_words(owner)
@@ -123,11 +143,11 @@ def _together(owner: Owner, holder: Holder, cut: Parts, label: str) -> Rule:
         # What is absent, unknown, no size or no axis has a rule of its own.
         is_there = is_integer(place) and -len(shape) <= place < len(shape)
         size = shape[place] if is_there else None
-        if listed is None or size is None or sum(listed) == size or min(listed, default=0) < 0:
+        if not listed or size is None or sum(listed) == size or min(listed) < 0:
             return None
         shown = Shown(holder.name, written(listed), f"{sum(listed)} together")
         given = Shown(cut.of, str(call.inputs[cut.of]), f"{size} on {noun} {place}")
-        return Broken((shown, given), f"cut the {size} into parts, each of them once")
+        return Broken((shown, given), f"write sizes that together are {size}")
 
     right = value(owner.good, holder)
     return owner.rule(

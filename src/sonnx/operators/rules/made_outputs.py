@@ -13,7 +13,7 @@ from sonnx.operators.rules.declarations import ShapesOf, declared_as, declared_s
 from sonnx.operators.rules.examples import other_type
 from sonnx.operators.rules.made import Owner
 from sonnx.operators.rules.operands import Extents, static
-from sonnx.operators.rules.wording import count, show
+from sonnx.operators.rules.wording import count, show_held
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Operand, goes_by
 from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
@@ -88,7 +88,10 @@ def output_number(owner: Owner, output: Operand, label: str, shapes_of: ShapesOf
         if made is None or not surplus:
             return None
         told = f"of {count(len(made), 'output')} there is no such one"
-        values = (Shown(surplus[0], str(call.outputs[surplus[0]]), told), *show(call, *owner.good.inputs))
+        values = (
+            Shown(surplus[0], str(call.outputs[surplus[0]]), told),
+            *show_held(call, *owner.good.inputs),
+        )
         return Broken(values, f"name {count(len(made), 'output')} at most")
 
     return owner.rule(

@@ -27,6 +27,12 @@ def show(call: Call, *names: str) -> tuple[Shown, ...]:
     return tuple(Shown(name, str(call.inputs[name])) for name in names if name in call.inputs)
 
 
+def show_held(call: Call, *names: str) -> tuple[Shown, ...]:
+    """The same with the elements of operands that are constants, as far as they are known."""
+    held = {name: (Shown(name, written(call.constants[name])),) for name in names if name in call.constants}
+    return tuple(each for name in names for each in held.get(name) or show(call, name))
+
+
 def noted(call: Call, **notes: str) -> tuple[Shown, ...]:
     """Evidence: the types of operands that are present, and what is to be seen there."""
     return tuple(Shown(name, str(call.inputs[name]), note) for name, note in notes.items())
