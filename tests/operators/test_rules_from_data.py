@@ -332,7 +332,9 @@ def _axes(order: Order, value: Any, *, least: int = 0, from_the_end: bool = Fals
     "holds", [Sizes(), Sizes("data"), Axes("data", added=True)], ids=["sizes", "as many elements", "added"]
 )
 def test_a_move_whose_result_may_grow_says_how_it_is_too_large(holds: Integers) -> None:
-    with pytest.raises(DefinitionError, match=r"^Grow gives .* by `held`.*; write too_large=call\(...\)"):
+    with pytest.raises(
+        DefinitionError, match=r"^results of Grow .* as `held` says; write too_large=call\(...\)"
+    ):
         moving(
             "Grow",
             versions=(13,),

@@ -146,8 +146,8 @@ def _require_no_growth(name: str, holders: Sequence[axes.Holder]) -> None:
     for each in holders:
         if isinstance(each.holds, Sizes) or (isinstance(each.holds, Axes) and each.holds.added):
             raise DefinitionError(
-                f"{name} gives results more axes or elements by `{each.name}`, without an end; write "
-                "too_large=call(...), a call of which a result has too many, and a rule refuses that"
+                f"results of {name} may have more axes or elements than its operand, as `{each.name}` says; "
+                "write too_large=call(...), a call of which a result has too many: a rule then refuses that"
             )
 
 
