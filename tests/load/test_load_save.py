@@ -356,7 +356,7 @@ def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"no such folder: '.*none'$"):
         save(GOOD, tmp_path / "none" / "net.onnx")
     assert os.listdir(tmp_path) == []
 

@@ -170,7 +170,7 @@ def test_a_size_that_cannot_be_meant_is_refused(dims: Any, words: str) -> None:
 
 
 def test_where_nothing_is_open_that_is_said() -> None:
-    with pytest.raises(ValueError, match="there are: none"):
+    with pytest.raises(ValueError, match="the model has none"):
         normalize(graph(chain()), {"n": 1})
 
 

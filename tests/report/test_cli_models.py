@@ -522,7 +522,7 @@ def test_a_new_file_has_the_permissions_of_any_new_file(bad: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("where", "problem"),
     [
-        ("missing/out.onnx", "cannot be written: No such file or directory"),
+        ("missing/out.onnx", "cannot be written: there is no such folder"),
         (".", "is not a plain file"),
         ("bad.onnx/out.onnx", "cannot be written: Not a directory"),
         ("pipe", "is not a plain file"),

@@ -103,7 +103,9 @@ def _element_by_element(
 ) -> KernelCall | None:
     made = request.types[output].dtype
     assert made is not None  # elements are bits in memory
-    scalars = [name for name in element.names if not trace.operands[name].rank]
+    # What serves all elements is read once; where there is but one, nothing is gained by that.
+    several = bool(request.types[output].shape)
+    scalars = [name for name in element.names if several and not trace.operands[name].rank]
     try:
         body = statements(element.executed, kind, made, scalars)
     except NoWordError:

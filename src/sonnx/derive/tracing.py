@@ -1,6 +1,6 @@
 """The definition of an operator traced for one call: which operands are there, and of which shapes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import copysign
 from typing import Any
@@ -73,7 +73,15 @@ def frozen(value: Any) -> Any:
 
 def signs(attributes: Mapping[str, Any]) -> tuple[float, ...]:
     """What tells attributes apart that Python takes for equal: 0.0 and -0.0."""
-    return tuple([copysign(1, value) for value in attributes.values() if isinstance(value, float)])
+    return tuple(_signs(attributes.values()))
+
+
+def _signs(values: Iterable[Any]) -> Iterator[float]:
+    for each in values:
+        if isinstance(each, float):
+            yield copysign(1, each)
+        elif isinstance(each, (list, tuple)):
+            yield from _signs(each)
 
 
 # Tracing takes longer than small arrays do; so many calls that differ in shapes are remembered.

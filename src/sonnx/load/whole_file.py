@@ -1,5 +1,6 @@
 """Files that are written whole or not at all."""
 
+import errno
 import os
 import secrets
 import stat
@@ -18,6 +19,8 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
             yield stream
         return
     part = target.with_name(f".{secrets.token_hex(8)}.part")
+    if not part.parent.exists():  # the name of the part would tell nobody anything
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(part.parent))
     try:
         with part.open("xb") as file:
             yield file

@@ -136,7 +136,9 @@ def _meant(graph: Graph, name: str, names: set[str | int], axes: Mapping[Axis, S
             raise ValueError(f"{written(name)} {said}")
         return None
     if match is None or (match["tensor"] not in inputs and not _is_number(match["axis"])):
-        raise ValueError(f"no open size is called {written(name)}; there are: {_shown(open_sizes(graph))}")
+        open_ones = open_sizes(graph)
+        known = f"there are: {_shown(open_ones)}" if open_ones else "the model has none"
+        raise ValueError(f"no open size is called {written(name)}; {known}")
     tensor, digits = match["tensor"], match["axis"]
     if tensor not in inputs:
         there = _shown(list(inputs))

@@ -54,17 +54,23 @@ class Alike:
 
 
 def alike(call: Call) -> Alike | None:
-    """The call as one that can be remembered; None where something in it may change."""
+    """The call as one that can be remembered; None where something in it may change, or is very long."""
     written = tuple(call.attributes.items())
-    marks = _marks(written)
-    if marks is None:
+    marks, kinds = _marks(written), (*call.inputs.values(), *call.outputs.values())
+    # Sizes that are no numbers are texts of a model.
+    if marks is None or any(each.sizes is None and len(repr(each)) > _LONGEST for each in kinds):
         return None
     types = tuple(call.inputs.items()), tuple(call.outputs.items())
     return Alike((types, written, marks, tuple(call.constants.items()), call.unknown, call.version), call)
 
 
 def _marks(value: Any) -> Any:
-    """What tells values apart that Python takes for equal, as 1 and True; None where one may change."""
+    """What tells values apart that Python takes for equal, as 1 and True; None where one may change.
+
+    None as well for what is longer than anything that obeys a rule: nobody shall fill the memory with it.
+    """
+    if type(value) in (str, tuple) and len(value) > _LONGEST:
+        return None
     if type(value) is tuple:
         marks = tuple([_marks(each) for each in value])
         return None if None in marks else marks
@@ -74,6 +80,7 @@ def _marks(value: Any) -> Any:
 
 
 _LASTING = (int, bool, str, Absent)
+_LONGEST = 1000
 
 
 def call(

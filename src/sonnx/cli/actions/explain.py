@@ -68,9 +68,11 @@ def _broken(rule: AnyRule) -> tuple[Finding, ...]:
 
 
 def _pages() -> Iterator[tuple[str, str]]:
-    """The pages by their names on the site, as text."""
+    """The pages by their names on the site, as text; an operator that is being written may have none yet."""
     for name, folder in _FOLDERS.items():
-        yield name, files("sonnx.operators").joinpath(folder, "page.md").read_text(encoding="utf-8")
+        page = files("sonnx.operators").joinpath(folder, "page.md")
+        if page.is_file():
+            yield name, page.read_text(encoding="utf-8")
 
 
 def _held(name: str) -> RenderableType:
