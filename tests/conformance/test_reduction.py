@@ -49,8 +49,7 @@ def right(operator: Operator, trial: Trial) -> Array:
     subject = subject_named(operator.identifier)
     dtype = held_type(trial.inputs[list(trial.inputs)[-1 if subject.identifier == "where" else 0]])
     results = subject.specified(trial, dtype).results("separate" if subject.enclose else "")
-    (output,) = results.values()
-    return output
+    return next(iter(results.values()))
 
 
 def asking(name: str, dtype: DType, spoil: Spoil) -> Callable[[Trial], Outcome]:

@@ -342,7 +342,26 @@ def test_the_judge_blames_the_output_that_is_wrong() -> None:
 def test_a_trial_is_cut_where_parts_stay_parts() -> None:
     form = forms.form_of(PARTED)
     asked = Trial("t", {"data": X, "lengths": np.array([1, 3])}, (), "T.", {"axis": 1})
-    assert form.places(asked, (1, 0)) == {"data -2": 1, "-1": 0}
+    assert form.places(asked, (1, 0)) == {"data -2": 1, "data -1": 0}
+
+    def lengths(trial: Trial) -> list[int]:
+        return list(trial.inputs["lengths"].tolist())
+
+    # The first parts keep what they can, and what is empty is left out, but for the last one.
+    one = form.cut(asked, "data -1", [2])
+    assert one.inputs["data"].tolist() == [[3], [7]]
+    assert lengths(one) == [1, 0]
+    assert lengths(form.cut(asked, "data -1", slice(0, 3))) == [1, 2]
+    assert lengths(form.cut(asked, "data -2", [0])) == [1, 3]
+    assert [lengths(each) for each in form.others(one) if each.inputs["data"].ndim == 2] == [[1]]
+    none = form.cut(form.cut(asked, "data -1", []), "data -1", [])
+    assert [lengths(each) for each in form.others(none)] == [[0], [0]]
+    (alone, *_) = form.others(none)
+    assert list(form.others(alone)) == []
+    # Without the other axis, the parts are those of the axis that is left.
+    line = form.cut(asked, "data -2", [0])
+    (less,) = (each for each in form.others(line) if each.inputs["data"].ndim == 1)
+    assert (lengths(less), less.attributes["axis"]) == ([1, 3], 0)
 
 
 def test_formulas_and_modules_have_a_line_for_each_output() -> None:

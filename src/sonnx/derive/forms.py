@@ -15,8 +15,9 @@ import numpy as np
 from sonnx.derive.calls import obeys
 from sonnx.derive.moves import origins
 from sonnx.numeric.arrays import Array
-from sonnx.vocabulary.form import Form, Labels, Parts, Place, from_the_end, shape_only
-from sonnx.vocabulary.integers import Axes, Divisor, OneOf, Sizes, regrouped
+from sonnx.vocabulary import form as forms
+from sonnx.vocabulary.form import Form, Labels, Place, from_the_end, shape_only
+from sonnx.vocabulary.integers import Axes, Divisor, OneOf, Parts, Sizes, regrouped
 from sonnx.vocabulary.moves import Asked
 from sonnx.vocabulary.operator import Attribute, Operand, Operator
 from sonnx.vocabulary.trial import Trial
@@ -38,19 +39,19 @@ class _Cut:
     # The names of axes by shapes and integers: a trial is asked for them each time that it is cut.
     known: dict[str, Labels] = field(default_factory=dict)
 
-    def parts(self, trial: Trial) -> Parts:
+    def parts(self, trial: Trial) -> forms.Parts:
         """The operands, and sizes as shapes."""
         settled = self.operator.contract.settled
         moved = {name: array for name, array in trial.inputs.items() if name not in settled}
         return moved | {name: shape_only(self._held(trial, name)) for name in self._sizes()}
 
-    def whole(self, trial: Trial, parts: Parts) -> Trial:
+    def whole(self, trial: Trial, parts: forms.Parts) -> Trial:
         """The trial with other operands and sizes."""
         sizes = self._sizes()
         inputs = {name: parts[name].copy() for name in trial.inputs if name in parts and name not in sizes}
         written = {name: parts[name].shape for name in sizes}
         cut = replace(trial, inputs=inputs | self._settled(trial))
-        return self._with_values(cut, written | dict(self._following(cut)))
+        return self._with_values(cut, written | dict(self._following(cut, trial)))
 
     def labels(self, trial: Trial) -> Labels:
         """The axes that are cut together have one name."""
@@ -64,7 +65,7 @@ class _Cut:
             self.known[key] = self._labels(trial, parts)
         return self.known[key]
 
-    def _labels(self, trial: Trial, parts: Parts) -> Labels:
+    def _labels(self, trial: Trial, parts: forms.Parts) -> Labels:
         together = from_the_end(parts)
         return {
             name: tuple(
@@ -107,8 +108,8 @@ class _Cut:
 
     # What the contract says of integers.
 
-    def _following(self, trial: Trial) -> Iterator[tuple[str, Any]]:
-        """What an operand's sizes decide: sizes of as many elements, the largest divisor up to that there."""
+    def _following(self, trial: Trial, before: Trial) -> Iterator[tuple[str, Any]]:
+        """What an operand's sizes decide: sizes of as many elements, of parts, a divisor up to that there."""
         for holder in self.operator.contract.holders:
             match holder.holds:
                 case Sizes(of=of) if of:
@@ -118,6 +119,10 @@ class _Cut:
                     numbers = range(self._held(trial, holder.name), 1, -1)
                     shape = trial.inputs[of].shape
                     yield holder.name, next((each for each in numbers if divisor.divides(each, shape)), 1)
+                # Where an axis is gone, the number of the one that is cut is not written yet.
+                case Parts(of=of, along=along) if trial.inputs[of].ndim == before.inputs[of].ndim:
+                    size = trial.inputs[of].shape[trial.attributes[along]]
+                    yield holder.name, _first(size, self._held(trial, holder.name))
 
     def _simpler(self, trial: Trial, holder: Attribute | Operand) -> Iterator[Any]:
         """What may stand in the place of what is written, the operand being the same."""
@@ -125,6 +130,10 @@ class _Cut:
             case Sizes(of=of) if of:
                 held = tuple(self._held(trial, holder.name))
                 yield from (held[:at] + held[at + 1 :] for at, size in enumerate(held) if size == 1)
+            case Parts():
+                held = tuple(self._held(trial, holder.name))
+                empty = [at for at, size in enumerate(held) if size == 0 and len(held) > 1]
+                yield from (held[:at] + held[at + 1 :] for at in empty)
             case Divisor() as divisor:
                 shape = trial.inputs[divisor.of].shape
                 numbers = range(1, self._held(trial, holder.name))
@@ -184,7 +193,7 @@ class _Cut:
             map(int, np.unravel_index(number - int(ends[which]) + array.size, array.shape))
         )
 
-    def _is_alone(self, trial: Trial, parts: Parts, name: str, axis: int) -> bool:
+    def _is_alone(self, trial: Trial, parts: forms.Parts, name: str, axis: int) -> bool:
         """Tell whether an axis can be cut without the others; one of size 1, whether it can be left out."""
         size = parts[name].shape[axis]
         if not size:
@@ -204,6 +213,12 @@ class _Cut:
         inputs = {f"{moved.name}{m}": trial.inputs[name] for m, name in enumerate(names)}
         held = frozenset(f"{moved.name}{m}" for m, name in enumerate(names) if name in trial.constants)
         return replace(trial, inputs=inputs, constants=held)
+
+
+def _first(size: int, parts: Sequence[int]) -> tuple[int, ...]:
+    """The sizes of parts where an axis has fewer places: the first ones keep what they can."""
+    ends = [min(size, sum(parts[: at + 1])) for at in range(len(parts))]
+    return tuple(end - begin for begin, end in zip((0, *ends), ends, strict=False))
 
 
 def _left(axes: Axes, named: Sequence[int], rank: int, gone: int) -> tuple[int, ...]:
