@@ -48,7 +48,7 @@ def test_an_emitted_project_is_proved_and_left_as_it_is(tmp_path: Path) -> None:
     assert bad(proofs) == set()
     assert proofs.good
     units = {goal.unit for goal in proofs.goals}
-    assert {"node_0_Expand_t2", "copy_in_x1", "random_model_run", "the whole program"} <= units
+    assert {"node_0_Expand_t2", "copy_in_x0", "random_model_run", "the whole program"} <= units
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
