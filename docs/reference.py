@@ -105,7 +105,7 @@ GROUPS = (
     Group(
         "Rules and types",
         "What a finding is made of, and the small values that all of this speaks in.",
-        ("rules", "Rule", "Finding", "Shown", "RuleError", "TensorType", "DType"),
+        ("rules", "Rule", "Finding", "Shown", "RuleError", "DomainError", "TensorType", "DType"),
     ),
 )
 

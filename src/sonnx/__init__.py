@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sonnx.operators.rulebook import rules
     from sonnx.stablehlo.engine import EngineError
     from sonnx.stablehlo.module import ExportError
-    from sonnx.vocabulary.rule import Finding, Rule, RuleError, Shown
+    from sonnx.vocabulary.rule import DomainError, Finding, Rule, RuleError, Shown
 
 __version__ = "0.1.0"
 
@@ -53,6 +53,7 @@ _HOMES = {
     "error_bound": "sonnx.evaluate.functions",
     "output_types": "sonnx.evaluate.functions",
     "DType": "sonnx.model.dtype",
+    "DomainError": "sonnx.vocabulary.rule",
     "Finding": "sonnx.vocabulary.rule",
     "Rule": "sonnx.vocabulary.rule",
     "RuleError": "sonnx.vocabulary.rule",
@@ -72,6 +73,7 @@ __all__ = [
     "CompiledGraph",
     "CompilerError",
     "DType",
+    "DomainError",
     "EmitError",
     "EngineError",
     "ExportError",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sonnx.derive.domains import inside, require_inside
 from sonnx.derive.evaluate_boxes import Elements, Patch, parts_of, shapes_of
 from sonnx.derive.evaluate_folds import fold
 from sonnx.derive.literals import literal
@@ -52,6 +53,7 @@ def evaluate(
         signs(attributes),
     )
     if ready.element is not None:
+        _require_inside(operator, ready, arrays)
         walk = Walk(ready.kind, ready.types[0], arrays, accumulate=ready.accumulate)
         result = _element_by_element(walk, ready.whole, ready.element)
         return {ready.names[0]: finish(result, ready.types[0])}
@@ -60,6 +62,14 @@ def evaluate(
         name: _tensor(Walk(ready.kind, dtype, arrays, accumulate=ready.accumulate), made, parts)
         for name, made, dtype, parts in outputs
     }
+
+
+def _require_inside(operator: Operator, ready: "_Prepared", arrays: Mapping[str, Array]) -> None:
+    """Raise OutsideError at the first element for which the operator is not defined (D-ALL-11)."""
+    term = ready.inside
+    if term is not None:
+        walk = Walk(ready.kind, DType.BOOL, arrays, dict(arrays))
+        require_inside(operator, ready.operands, arrays, lambda: walk(term))
 
 
 def _by_parts(
@@ -79,13 +89,16 @@ def _by_parts(
 class _Prepared:
     """What operands of given types come to: names, element types and parts of the results.
 
-    `element` is that of an element-wise definition, `whole` the operands in it that are no scalars.
+    `element` is that of an element-wise definition, `operands` are those in it, `whole` the ones among them
+    that are no scalars; `inside` says where it is defined.
     """
 
     names: tuple[str, ...]
     types: tuple[DType, ...]
     kind: DType
     element: Term | None
+    inside: Term | None
+    operands: tuple[str, ...]
     whole: tuple[str, ...]
     made: tuple[Made, ...]
     parts: tuple[tuple[Patch, ...] | None, ...]
@@ -113,6 +126,8 @@ def _prepared(
         tuple(held_in(made[name].dtype or kind, attributes.get("domain", "ieee")) for name in names),
         kind,
         None if element is None else _executed(element.executed, kind),
+        inside(operator, element, kind),
+        () if element is None else element.names,
         () if element is None else tuple(name for name in element.names if shapes[name]),
         found.made,
         () if element else tuple(parts_of(each, tuple(shapes.items())) for each in found.made),

@@ -17,9 +17,11 @@ from sonnx.operators.rules.limits import MOST_AXES
 from sonnx.operators.rules.lists import elements
 from sonnx.operators.rules.values import as_float
 from sonnx.operators.shared.xla_types import FLOATS
+from sonnx.report.outside import domain_error
 from sonnx.report.text import findings_text
 from sonnx.vocabulary.call import Alike, Call, alike
 from sonnx.vocabulary.operator import Contract, Operator
+from sonnx.vocabulary.outside import OutsideError
 from sonnx.vocabulary.rule import RuleError
 
 
@@ -105,10 +107,14 @@ def apply(
 ) -> Mapping[str, Array]:
     """Run the definition of an operator on arrays by operand name; results by output name.
 
-    Raises RuleError where a rule is broken, TooLongError where exact numbers would become too long.
+    Raises RuleError where a rule is broken, DomainError where the operator is not defined for an element,
+    TooLongError where exact numbers would become too long.
     """
     ready = prepare(operator, operands, attributes)
     require_short(operator, ready.call, ready.arrays)
-    with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
-        results = evaluate(operator, ready.arrays, ready.attributes)
+    try:
+        with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
+            results = evaluate(operator, ready.arrays, ready.attributes)
+    except OutsideError as error:
+        raise domain_error(error.outside, None) from None
     return {name: finish(result, ready.output_types[name]) for name, result in results.items()}

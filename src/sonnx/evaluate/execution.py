@@ -27,8 +27,10 @@ from sonnx.numeric.environment import require_ieee
 from sonnx.numeric.real import real
 from sonnx.operators import node_operator
 from sonnx.operators.composing import executable
+from sonnx.report.outside import domain_error
 from sonnx.report.text import inputs_text, printable, short
 from sonnx.vocabulary.operator import Operator, operand_names
+from sonnx.vocabulary.outside import OutsideError
 
 Accumulate = Literal["separate", "fused"]
 Order = Literal["given", "random"]
@@ -94,7 +96,8 @@ def execute(
 ) -> dict[str, Array]:
     """Execute a graph that has been found to conform; `watch` is called after every node.
 
-    Raises InputError where the arrays are not what the graph takes, MemoryLimitError where it needs too much.
+    Raises InputError where the arrays are not what the graph takes, MemoryLimitError where it needs too much,
+    DomainError where an operator is not defined for an element.
     """
     flat = executable(graph)
     nodes = flat.graph.nodes
@@ -110,7 +113,10 @@ def execute(
         node = nodes[index]
         operator = node_operator(node, graph.dialect)
         assert operator is not None  # the graph conforms
-        results = _execute(operator, node, tensors, settings, flat.graph.types)
+        try:
+            results = _execute(operator, node, tensors, settings, flat.graph.types)
+        except OutsideError as error:
+            raise domain_error(error.outside, flat.locations[index]) from None
         tensors |= results
         if watch is not None:
             shown = {name: _read_only(array) for name, array in results.items()}

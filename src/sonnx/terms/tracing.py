@@ -4,12 +4,39 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from sonnx.terms.tensors import Given, Made, tensor
-from sonnx.terms.term import DefinitionError, Sort, Term, number
+from sonnx.terms.term import DefinitionError, Sort, Term, number, truth
 from sonnx.terms.walking import substituted
 from sonnx.terms.words import value
+
+# The kinds of types between which domains tell.
+Kind = Literal["integers", "reals", "floats"]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Where a definition is defined, if not everywhere (D-ALL-11): a truth over some of its operands.
+
+    `text` says it as a sentence without its full stop, such as "the divisor is not 0". It holds for `kinds`
+    of types; of others it asks nothing. Where it is false a run stops, and no output is given.
+    """
+
+    inside: Callable[..., Any]
+    text: str
+    ruling: str = "D-ALL-11"
+    kinds: tuple[Kind, ...] = ("integers", "reals")
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The operands on which it hangs."""
+        return tuple(each.name for each in _parameters(self.inside))
+
+    @property
+    def place(self) -> str:
+        """What the identifier of its rule ends with, such as `B.D8`."""
+        return f"{self.operands[0]}.D8"
 
 
 @dataclass(frozen=True)
@@ -19,13 +46,15 @@ class Definition:
     An *element-wise* definition is a function of elements: all operands have the shape of the result but for
     scalars. Otherwise it is a function of tensors, and gives `tensor(shape, at)` or a tuple of them.
     `executed` is another function with the same bits that costs less: engines use it, contracts do not, and a
-    proof shows that both agree. `integers` is the definition on integers where that differs.
+    proof shows that both agree. `integers` is the definition on integers where that differs. A definition is
+    total even where it has a `domain`: what it gives outside is harmless, and nobody gets it.
     """
 
     function: Callable[..., Any]
     elementwise: bool
     executed: Callable[..., Any] | None = None
     integers: Callable[..., Any] | None = None
+    domain: Domain | None = None
 
 
 def elementwise(
@@ -33,9 +62,10 @@ def elementwise(
     *,
     executed: Callable[..., Any] | None = None,
     integers: Callable[..., Any] | None = None,
+    domain: Domain | None = None,
 ) -> Definition:
     """A definition by one function of elements."""
-    return Definition(function, True, executed, integers)
+    return Definition(function, True, executed, integers, domain)
 
 
 def tensorwise(function: Callable[..., Any], *, integers: Callable[..., Any] | None = None) -> Definition:
@@ -45,11 +75,15 @@ def tensorwise(function: Callable[..., Any], *, integers: Callable[..., Any] | N
 
 @dataclass(frozen=True, eq=False)
 class Element:
-    """An element-wise definition: the operands whose elements it takes, and the trees over `value`s."""
+    """An element-wise definition: the operands whose elements it takes, and the trees over `value`s.
+
+    `inside` is the tree of its domain, whatever the type of elements; None where it has no domain.
+    """
 
     names: tuple[str, ...]
     term: Term
     executed: Term
+    inside: Term | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +133,9 @@ def _element(
 
     meant = term(function)
     same = definition.executed is None or function is not definition.function
-    return Element(tuple(given), meant, meant if same else term(definition.executed or function))
+    domain = definition.domain
+    inside = None if domain is None else truth(called(domain.inside, values, attributes))
+    return Element(tuple(given), meant, meant if same else term(definition.executed or function), inside)
 
 
 def at_every_index(element: Element, given: Mapping[str, Given]) -> Made:

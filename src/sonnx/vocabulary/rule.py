@@ -67,10 +67,11 @@ class Rule:
     @property
     def page(self) -> str:
         """Where the rule is printed: the page of its operator and the anchor there."""
-        return _page(self.identifier)
+        return rule_page(self.identifier)
 
 
-def _page(identifier: str) -> str:
+def rule_page(identifier: str) -> str:
+    """Where a rule is printed."""
     owner, *rest = identifier.split(".")
     name = f"{owner}-{rest[0]}" if owner == "xla" else owner
     return f"operators/{name}.md#{identifier.lower().replace('.', '-')}"
@@ -105,7 +106,7 @@ class GraphRule:
     @property
     def page(self) -> str:
         """Where the rule is printed, as for other rules."""
-        return _page(self.identifier)
+        return rule_page(self.identifier)
 
 
 AnyRule = Rule | GraphRule
@@ -140,3 +141,11 @@ class RuleError(ValueError):
     def __reduce__(self) -> tuple[type["RuleError"], tuple[tuple[Finding, ...], str]]:
         """Allow copies, and the way back from a worker process."""
         return RuleError, (self.findings, str(self))
+
+
+class DomainError(RuleError):
+    """A run met elements for which an operator is not defined (D-ALL-11); it stopped, and gives no output."""
+
+    def __reduce__(self) -> tuple[type[RuleError], tuple[tuple[Finding, ...], str]]:
+        """Stay what it is."""
+        return DomainError, (self.findings, str(self))

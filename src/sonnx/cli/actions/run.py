@@ -14,7 +14,16 @@ from sonnx.api import Graph, load
 from sonnx.cli.files import is_same_file
 from sonnx.cli.findings import refuse
 from sonnx.cli.summary import argument
-from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say, watched_console
+from sonnx.cli.terminal import (
+    CONFORMS,
+    FINDINGS,
+    UNREADABLE,
+    fail,
+    fail_lines,
+    highlighted,
+    say,
+    watched_console,
+)
 from sonnx.engines import NO_COMPILER, Engine, available_threads, compile_graph, run_graph
 from sonnx.evaluate.execution import (
     ExecutedNode,
@@ -34,6 +43,7 @@ from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.rules.wording import count
 from sonnx.report.text import inputs_text, location_text, printable, short
 from sonnx.stablehlo.engine import EngineError
+from sonnx.vocabulary.rule import DomainError
 
 # Of sizes that one line names.
 _MOST_SIZES = 8
@@ -87,6 +97,9 @@ def run_model(path: Path, options: RunOptions) -> int:
         _show(results, options)
     except InputError as problem:
         return fail_lines(str(problem))
+    except DomainError as problem:
+        say(highlighted(str(problem), error=True), error=True)
+        return UNREADABLE
     except TooLongError as problem:  # no memory would be enough
         return fail(str(problem))
     except MemoryLimitError as problem:

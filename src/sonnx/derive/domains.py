@@ -1,0 +1,65 @@
+"""Domains: for which elements a definition is defined, and the first one for which it is not (D-ALL-11)."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from sonnx.model.dtype import INTEGERS, DType
+from sonnx.numeric.arrays import Array
+from sonnx.terms.term import Term
+from sonnx.terms.tracing import Domain, Element, Kind
+from sonnx.terms.walking import without_nans
+from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.outside import Outside, OutsideError
+from sonnx.vocabulary.rule import Shown
+
+# Of an operator that takes any number of operands, an error shows so many elements.
+_MOST_SHOWN = 8
+
+
+def kind_of(dtype: DType) -> Kind:
+    """Which kind of types one belongs to, as domains tell them apart."""
+    return "integers" if dtype in INTEGERS else "reals" if dtype is DType.REAL else "floats"
+
+
+def inside(operator: Operator, element: Element | None, dtype: DType) -> Term | None:
+    """The tree that says for which elements an operator is defined; None where it is for all of a type."""
+    domain = domain_of(operator)
+    if domain is None or element is None or element.inside is None or kind_of(dtype) not in domain.kinds:
+        return None
+    return without_nans(element.inside)
+
+
+def domain_of(operator: Operator) -> Domain | None:
+    """The domain of an operator's definition, if it has one."""
+    return None if operator.definition is None else operator.definition.domain
+
+
+def require_inside(
+    operator: Operator, names: Sequence[str], arrays: Mapping[str, Array], walk: Callable[[], Array]
+) -> None:
+    """Raise OutsideError where `walk` gives a truth that is false somewhere; `names` are the operands."""
+    held = walk()
+    if held.all():
+        return
+    shape = np.broadcast_shapes(*(arrays[name].shape for name in names))
+    first = int(np.argmin(np.broadcast_to(held, shape)))
+    raise OutsideError(met(operator, names, arrays, first))
+
+
+def met(operator: Operator, names: Sequence[str], arrays: Mapping[str, Array], number: int) -> Outside:
+    """The element of this number, counted in C order, as errors show it."""
+    domain = domain_of(operator)
+    assert domain is not None  # it was left
+    shape = np.broadcast_shapes(*(arrays[name].shape for name in names))
+    at = tuple(int(each) for each in np.unravel_index(number, shape))
+    listed = [name for name in names if name in domain.operands]
+    listed += [name for name in names if name not in domain.operands][: _MOST_SHOWN - len(listed)]
+    shown = [
+        Shown(f"{name}[{','.join(map(str, at))}]", str(arrays[name][at]))
+        if arrays[name].ndim
+        else Shown(name, str(arrays[name][()]))
+        for name in names
+        if name in listed
+    ]
+    return Outside(f"{operator.identifier}.{domain.place}", operator.name, domain, tuple(shown))
