@@ -111,16 +111,14 @@ ON_FLOATS = {
 
 
 def quotient(X: Any, Y: Any) -> Any:
-    return select((Y == 0) | (Y == X * 0 - 1), -X, truncated(X, Y))
+    return select(Y == 0, -X, truncated(X, Y))
 
 
 def quotient_by_python(X: Array, Y: Array) -> Array:
     """Integers of Python's, rounded towards zero and taken modulo a power of two."""
-    info = np.iinfo(X.dtype)
-    minus_one = info.max if info.min == 0 else -1
 
     def one(x: int, y: int) -> int:
-        return -x if y in (0, minus_one) else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+        return -x if y == 0 else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
 
     return wrapped([one(x, y) for x, y in zip(X.tolist(), Y.tolist(), strict=True)], X.dtype)
 

@@ -1,5 +1,6 @@
 """Trials that follow from definitions: what they hold, on both sides of every comparison."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -10,13 +11,15 @@ import pytest
 from sonnx.check.calls import check_call
 from sonnx.derive.clauses import clauses
 from sonnx.derive.trials import drawn, trials
-from sonnx.model.dtype import DType
+from sonnx.model.dtype import INTEGERS, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.operators import operator
 from sonnx.operators.catalogue import ONNX_OPERATORS
+from sonnx.terms.term import DefinitionError, Term, Truth
+from sonnx.terms.tracing import Domain
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Attribute
+from sonnx.vocabulary.operator import Attribute, Operator
 from sonnx.vocabulary.special_values import special_vector
 from sonnx.vocabulary.trial import Trial
 from sonnx.vocabulary.trying import Trying
@@ -24,6 +27,7 @@ from sonnx.vocabulary.trying import Trying
 pytestmark = pytest.mark.measured
 NAMES = tuple(each.name for each in ONNX_OPERATORS if all(operand.form for operand in each.contract.inputs))
 TYPES = (DType.FLOAT16, DType.FLOAT, DType.INT8, DType.UINT64)
+NOUGHT = {b"\0", b"\0" * 8}
 CASES = [
     (name, dtype) for name in NAMES for dtype in TYPES if dtype in operator(name).contract.inputs[-1].types
 ]
@@ -75,11 +79,53 @@ def elements(array: Any) -> set[bytes]:
 def test_every_special_value_meets_every_other(name: str, dtype: DType) -> None:
     every = special_vector(dtype, signalling=True)
     trial = next(each for each in tried(name, dtype) if each.name.startswith(("special-values", "from-")))
-    whole = [array for array in trial.inputs.values() if array.ndim and array.dtype == every.dtype]
-    assert all(elements(array) == elements(every) for array in whole)
+    whole = {key: array for key, array in trial.inputs.items() if array.ndim and array.dtype == every.dtype}
+    wanted = {key: elements(every) - (NOUGHT if is_divisor(name, key, dtype) else set()) for key in whole}
+    assert {key: elements(array) for key, array in whole.items()} == wanted
     if len(whole) > 1:
-        first, second = ([each.tobytes() for each in array] for array in whole[:2])
-        assert len(set(zip(first, second, strict=True))) == len(every) ** 2
+        first, second = ([each.tobytes() for each in array] for array in list(whole.values())[:2])
+        pairs = set(zip(first, second, strict=True))
+        assert len(pairs) == np.prod([len(each) for each in list(wanted.values())[:2]])
+
+
+def is_divisor(name: str, operand: str, dtype: DType) -> bool:
+    """Integers by 0 have no result that a runtime could be asked for (D-ALL-11)."""
+    return name in ("Div", "Mod") and operand == "B" and dtype in INTEGERS
+
+
+def test_elements_outside_a_domain_are_replaced_and_all_others_stay() -> None:
+    divided = operator("div")
+    for trial in (*tried("Div", DType.INT8), drawn(divided, Highest(low=False), DType.INT8)):
+        assert (trial.inputs["B"] != 0).all()
+    longest = next(each for each in tried("Div", DType.INT8) if each.name == "special-values")
+    # By one divisor and every dividend, and by 0 no longer.
+    assert np.count_nonzero(longest.inputs["A"] == 0) == len(special_vector(DType.INT8))
+    assert all((trial.inputs["B"] == 0).any() for trial in tried("Div", DType.FLOAT)[:1])
+
+
+def of_domain(inside: Callable[..., Truth]) -> Operator:
+    """Clip, whose bounds may be scalars, with a domain."""
+    clip = operator("clip")
+    assert clip.definition is not None
+    return replace(clip, definition=replace(clip.definition, domain=Domain(inside, "as said")))
+
+
+def above_four(min: Term) -> Truth:
+    return min > 4
+
+
+def below_itself(min: Term) -> Truth:
+    return min < min  # noqa: PLR0124  nothing is
+
+
+def test_a_scalar_outside_is_replaced_where_any_element_is() -> None:
+    above = of_domain(above_four)
+    values = {each for trial in trials(above, DType.INT8, 0) for each in trial.inputs["min"].reshape(-1)}
+    assert min(values) > 4
+    assert len(values) > 1
+    nowhere = of_domain(below_itself)
+    with pytest.raises(DefinitionError, match="no special value of int8 lies inside the domain of Clip"):
+        next(trials(nowhere, DType.INT8, 0))
 
 
 def test_seams_lie_where_the_line_of_hard_sigmoid_leaves_0_and_reaches_1() -> None:

@@ -341,11 +341,14 @@ class Integers(Calculated):
         return self.said("magnitude", f"{x} < 0 ? {negative} : {x}")
 
     def _truncated(self, term: Term) -> str:
-        # All is calculated, needed or not: no divisor may trap. A definition asks for none of these.
+        # All is calculated, needed or not: no divisor may trap. A definition asks for no 0.
         a, b = self.both(term)
-        traps = f"{b} == 0" if self.kind in UNSIGNED else f"({b} == 0) | ({b} == -1)"
-        divisor = self.said("divisor", f"{traps} ? 1 : {b}")
-        return self.said("quotient", f"({self.type})({a} / {divisor})")
+        if self.kind in UNSIGNED:
+            divisor = self.said("divisor", f"{b} == 0 ? 1 : {b}")
+            return self.said("quotient", f"({self.type})({a} / {divisor})")
+        divisor = self.said("divisor", f"({b} == 0) | ({b} == -1) ? 1 : {b}")
+        negative = f"({self.type})(0 - ({self._unsigned}){a})"  # the smallest by -1 is itself
+        return self.said("quotient", f"{b} == -1 ? {negative} : ({self.type})({a} / {divisor})")
 
     def _wide(self, term: Term) -> str:
         return self(term.arguments[0])

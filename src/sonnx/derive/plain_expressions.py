@@ -17,6 +17,7 @@ from sonnx.derive.plain_pieces import (
     binary,
     call,
     cast,
+    choice,
     prefixed,
 )
 from sonnx.derive.plain_terms import COMPARISONS, Writer
@@ -110,8 +111,13 @@ class CWriter(Writer):
     def counted(self, word: str, dtype: DType, a: Piece, b: Piece) -> Piece:
         """In a type that holds the result or wraps; the way back wraps as well."""
         name, through = C_TYPES[dtype].name, _THROUGH.get(dtype)
-        if word == "truncated":  # the quotient of two integers is never larger than they are
-            through = None
+        if word == "truncated":  # one alone is larger than both: the smallest by -1, which wraps
+            if dtype is DType.INT64:
+                opposite = cast(name, binary(*_SIGNS["subtract"], Piece("0"), cast("uint64_t", a)))
+                return choice(
+                    binary("==", EQUALITY, b, Piece("-1", UNARY)), opposite, binary(*_SIGNS[word], a, b)
+                )
+            through = through if dtype is DType.INT32 else None
         if through:
             a, b = cast(through, a), cast(through, b)
         made = binary(*_SIGNS[word], a, b)

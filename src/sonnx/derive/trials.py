@@ -14,13 +14,14 @@ import numpy as np
 
 from sonnx.derive import conversions, moves
 from sonnx.derive.clauses import rulings
+from sonnx.derive.domains import domain_of, inside
 from sonnx.derive.evaluate import Walk
 from sonnx.derive.tracing import traced
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.model.tensor_type import TensorType
-from sonnx.numeric.arrays import Array, numpy_dtype
+from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.rounding import FORMATS
-from sonnx.terms.term import Sort, Term
+from sonnx.terms.term import DefinitionError, Sort, Term
 from sonnx.terms.tracing import Trace
 from sonnx.terms.walking import parts, without_names, without_nans
 from sonnx.vocabulary.draws import Draw, choice, drawn_array, drawn_from, drawn_shape
@@ -91,7 +92,8 @@ def trials(operator: Operator, dtype: DType, seed: int) -> Iterator[Trial]:
     if operator.trying.converts_to:
         yield from conversions.trials(operator, dtype, seed)
         return
-    for trial in _every(operator, dtype, seed):
+    for asked in _every(operator, dtype, seed):
+        trial = _within(operator, asked, dtype)
         met = operator.trying.before(trial.inputs, trial.attributes)
         told = dict.fromkeys((*trial.shows, *(clause.identifier for clause in met if clause.mask.any())))
         yield replace(trial, shows=tuple(told))
@@ -133,7 +135,34 @@ def drawn(operator: Operator, draw: Draw, dtype: DType) -> Trial:
     # Of three operands two may be constant as well.
     pairs = map(frozenset, combinations(way.names, 2)) if len(way.names) == 3 and not way.alike else ()
     held = choice(draw, (*_held(way), *pairs))
-    return Trial("drawn", given, way.shows, "Drawn elements.", way.attributes, held)
+    return _within(operator, Trial("drawn", given, way.shows, "Drawn elements.", way.attributes, held), dtype)
+
+
+def _within(operator: Operator, trial: Trial, dtype: DType) -> Trial:
+    """The trial with other elements where the operator is not defined (D-ALL-11)."""
+    domain = domain_of(operator)
+    types = {name: TensorType(held_type(array), array.shape) for name, array in trial.inputs.items()}
+    element = None if domain is None else traced(operator, types, trial.attributes, {}).element
+    asked = inside(operator, element, dtype)
+    if domain is None or asked is None:
+        return trial
+
+    def held(given: Mapping[str, Array]) -> Array:
+        return Walk(dtype, DType.BOOL, given, dict(given))(asked)
+
+    outside = ~held(trial.inputs)
+    if not outside.any():
+        return trial
+    for other in special_values(dtype).values():
+        mended = {name: _mended(trial.inputs[name], outside, other) for name in domain.operands}
+        if held({**trial.inputs, **mended}).all():
+            return replace(trial, inputs={**trial.inputs, **mended})
+    raise DefinitionError(f"no special value of {dtype} lies inside the domain of {operator.name}")
+
+
+def _mended(array: Array, outside: Array, other: Array) -> Array:
+    """Another element where one lies outside; for a scalar, where one does that it goes with."""
+    return np.where(np.broadcast_to(outside, array.shape) if array.shape else outside.any(), other, array)
 
 
 # --- ways to call ------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ _ONNX = (
     "broadcast",
     "expand",
     "add",
+    "div",
     "hard_sigmoid",
     "hard_swish",
     "max",

@@ -93,7 +93,7 @@ def root(x: Operand) -> Term:
 
 
 def truncated(a: Operand, b: Operand) -> Term:
-    """The quotient of integers, rounded towards zero; a definition asks for no b that is 0 or -1."""
+    """The quotient of integers, rounded towards zero, modulo 2^n; a definition asks for no b that is 0."""
     return make("truncated", (number(a), number(b)))
 
 

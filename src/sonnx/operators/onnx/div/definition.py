@@ -1,0 +1,26 @@
+"""Div: the quotient of two tensors, element by element."""
+
+from sonnx.terms.term import Term, Truth
+from sonnx.terms.tracing import Domain, elementwise
+from sonnx.terms.words import cases, otherwise, truncated, when
+
+
+def div(A: Term, B: Term) -> Term:
+    """The quotient of the elements at one place."""
+    return cases(otherwise(A / B, "D-DIV", "The quotient, rounded once."))
+
+
+def div_of_integers(A: Term, B: Term) -> Term:
+    """The quotient of the integers at one place, rounded towards zero."""
+    return cases(
+        when(B == 0, 0, "D-ALL-11", "There is no quotient: nobody gets this zero, the run stops."),
+        otherwise(truncated(A, B), "D-DIV", "The quotient, rounded towards zero, modulo 2^n."),
+    )
+
+
+def divisible(B: Term) -> Truth:
+    """Floats have a quotient by zero: an infinity or a NaN."""
+    return B != 0
+
+
+DEFINITION = elementwise(div, integers=div_of_integers, domain=Domain(divisible, "the divisor is not 0"))
