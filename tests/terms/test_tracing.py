@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sonnx.terms.tensors import Given, Made, index, tensor
-from sonnx.terms.term import DefinitionError, Sort, Term
+from sonnx.terms.term import DefinitionError, Sort, Term, Truth
 from sonnx.terms.tracing import elementwise, tensorwise, trace
 from sonnx.terms.walking import (
     asks_indices,
@@ -147,6 +147,21 @@ def test_without_nans_what_asks_for_one_is_decided() -> None:
     assert without_nans(select(is_minus_zero(x), y, x)) is x
     assert without_nans(twice(x)) is twice(x)
     assert not any(each.word in ("named", "is_nan") for each in parts(without_nans(maximum(x, y))))
+
+
+def test_below_zero_nothing_is_unsigned() -> None:
+    def chosen(condition: Truth) -> object:
+        return without_nans(select(condition, x, y), signed=False)
+
+    for never in (x < 0, x < -1, x <= -1, x == -1):
+        assert chosen(never) is y, never
+    for always in (x >= 0, x > -1, x >= -1, ~truth(x == -1)):
+        assert chosen(always) is x, always
+    for either in (x < 1, x <= 0, x == 0, x > 0, x < y, x > 1, x >= 1):
+        assert chosen(either) is select(either, x, y), either
+        assert without_nans(select(either, x, y)) is select(either, x, y), either
+    assert without_nans(select(x < 0, x, y)) is select(x < 0, x, y)
+    assert without_nans(truth(x < 0), signed=False) is truth(x < 0)
 
 
 def truth(term: object) -> Term:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from sonnx.derive.literals import literal
-from sonnx.derive.tracing import described, element_type, held_in, traced
+from sonnx.derive.tracing import described, element_type, held_in, suited, traced
 from sonnx.derive.walking import methods
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
@@ -37,7 +37,7 @@ from sonnx.numeric.rounding import FORMATS, nearest
 from sonnx.terms.tensors import Made
 from sonnx.terms.term import Sort, Term
 from sonnx.terms.tracing import Trace
-from sonnx.terms.walking import parts, substituted, without_nans
+from sonnx.terms.walking import parts, substituted
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Operator, operand_names
 
@@ -121,7 +121,7 @@ class _Walk:
         """A result at every index."""
         places = np.ogrid[tuple(slice(0, size) for size in made.shape)]
         at = {each.data: place for each, place in zip(made.indices, places, strict=True)}
-        term = made.term if self.dtype in FORMATS else without_nans(made.term)
+        term = suited(made.term, self.dtype)
         found: Near = replace(self, scope=at, known={})(term)
         return Near(*(np.broadcast_to(each, made.shape) for each in (found.value, found.error)))
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from sonnx.derive.literals import literal
 from sonnx.derive.pieces import element_bytes, word_bytes
+from sonnx.derive.tracing import suited
 from sonnx.derive.walking import methods
 from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
 from sonnx.numeric.arrays import numpy_dtype
 from sonnx.numeric.literals import format_float
-from sonnx.numeric.rounding import FORMATS
 from sonnx.terms.term import Sort, Term
-from sonnx.terms.walking import compares, parts, without_names, without_nans
+from sonnx.terms.walking import compares, parts, without_names
 
 C_TYPES = {
     DType.FLOAT16: "uint16_t",
@@ -68,7 +68,7 @@ def statements(term: Term, kind: DType, made: DType, scalars: Sequence[str]) -> 
     Raises NoWordError where a word has no form for the type.
     """
     tree = without_names(term)
-    tree = tree if kind in FORMATS else without_nans(tree)
+    tree = suited(tree, kind)
     names = {
         each.data: f"{each.data}_" if each.data in _TAKEN else each.data
         for each in parts(term)

@@ -7,14 +7,13 @@ import numpy as np
 
 from sonnx.derive import conversions, moves
 from sonnx.derive.evaluate import Walk, evaluate
-from sonnx.derive.tracing import described, element_type, traced
+from sonnx.derive.tracing import described, element_type, suited, traced
 from sonnx.model.dtype import INTEGERS
 from sonnx.numeric.arrays import Array, held_type
-from sonnx.numeric.rounding import FORMATS
 from sonnx.terms.tensors import Made
 from sonnx.terms.term import Sort, Term
 from sonnx.terms.tracing import Trace
-from sonnx.terms.walking import asks_indices, calculates, compares, parts, substituted, without_nans
+from sonnx.terms.walking import asks_indices, calculates, compares, parts, substituted
 from sonnx.terms.words import Clause as Said
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.special_values import everywhere, is_infinite, is_nan, is_subnormal, kept_bits
@@ -99,7 +98,7 @@ def _calculated(inputs: Mapping[str, Array], output: Array) -> tuple[Clause, ...
 
 def _cases(walk: Walk, made: Made, shape: tuple[int, ...]) -> Iterator[Clause]:
     """The cases of a definition, each where its condition holds; the last decides what is left."""
-    term = made.term if walk.kind in FORMATS else without_nans(made.term)
+    term = suited(made.term, walk.kind)
     grid = np.ogrid[tuple(map(slice, shape))] if shape else ()
     walk.indices = {index.data: line for index, line in zip(made.indices, grid, strict=True)}
     for condition, said in _said(term):

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from sonnx.derive.tracing import suited
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array
 from sonnx.terms.term import Term
 from sonnx.terms.tracing import Domain, Element, Kind
-from sonnx.terms.walking import without_nans
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.outside import Outside, OutsideError
 from sonnx.vocabulary.rule import Shown
@@ -27,7 +27,7 @@ def inside(operator: Operator, element: Element | None, dtype: DType) -> Term | 
     domain = domain_of(operator)
     if domain is None or element is None or element.inside is None or kind_of(dtype) not in domain.kinds:
         return None
-    return without_nans(element.inside)
+    return suited(element.inside, dtype)
 
 
 def domain_of(operator: Operator) -> Domain | None:

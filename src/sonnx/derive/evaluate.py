@@ -14,7 +14,7 @@ from sonnx.derive.domains import inside, require_inside
 from sonnx.derive.evaluate_boxes import Elements, Patch, parts_of, shapes_of
 from sonnx.derive.evaluate_folds import fold
 from sonnx.derive.literals import literal
-from sonnx.derive.tracing import element_type, frozen, held_in, signs, traced
+from sonnx.derive.tracing import element_type, frozen, held_in, signs, suited, traced
 from sonnx.derive.walking import methods
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
@@ -28,7 +28,7 @@ from sonnx.numeric.rounding import FORMATS
 from sonnx.numeric.select import select
 from sonnx.terms.tensors import Made
 from sonnx.terms.term import DefinitionError, Sort, Term
-from sonnx.terms.walking import asks_indices, without_nans, without_statements
+from sonnx.terms.walking import asks_indices, without_statements
 from sonnx.terms.words import Named
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Body, Operator, operand_names
@@ -139,7 +139,7 @@ def _prepared(
 def _executed(term: Term, kind: DType) -> Term:
     """What is to be evaluated in a type: without what its branches state, and without what it never has."""
     silent = without_statements(term)
-    return silent if kind in FORMATS else without_nans(silent)
+    return suited(silent, kind)
 
 
 def _element_by_element(walk: "Walk", whole: Sequence[str], term: Term) -> Array:

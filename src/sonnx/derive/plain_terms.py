@@ -21,10 +21,10 @@ from sonnx.derive.plain_pieces import (
     joined,
 )
 from sonnx.derive.ranges import Ranges, followed, range_of
+from sonnx.derive.tracing import suited
 from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
-from sonnx.numeric.rounding import FORMATS
 from sonnx.terms.term import Sort, Term, Truth, lift, make
-from sonnx.terms.walking import rebuilt, without_nans
+from sonnx.terms.walking import rebuilt
 from sonnx.terms.words import Named, select
 
 _INDEX_SIGNS = {
@@ -72,10 +72,7 @@ class Setting:
 
 
 def plainly(term: Term, element: DType, *, fused: bool) -> Term:
-    """The same element by words that C has for a type: sums are wide where float16 is, and fused if asked.
-
-    Of unsigned numbers it is not asked whether they are below zero: compilers warn of that.
-    """
+    """The same element by words that C has for a type: sums are wide where float16 is, and fused if asked."""
 
     def change(each: Term, made: tuple[Any, ...]) -> Truth:
         # What decides a case is said where cases stand, not within what is calculated.
@@ -86,24 +83,15 @@ def plainly(term: Term, element: DType, *, fused: bool) -> Term:
         if each.word == "plus_product" and (not fused or element in INTEGERS):
             total, a, b = arguments
             return make("add", (total, make("multiply", (a, b))))
-        if element in UNSIGNED and each is not term:
-            if each.word == "less" and _is_zero(each.arguments[1]):
-                return False
-            if each.word == "less_equal" and _is_zero(each.arguments[0]):
-                return True
         return followed(each, arguments)
 
-    found = rebuilt(term if element in FORMATS else without_nans(term, named=True), change)
+    found = rebuilt(suited(term, element, named=True), change)
     assert isinstance(found, Term)  # what is decided is no element
     return found
 
 
 def _unstated(made: Any) -> Any:
     return made.arguments[0] if isinstance(made, Term) and made.word == "stated" else made
-
-
-def _is_zero(term: Term) -> bool:
-    return term.word == "literal" and term.data == 0
 
 
 class Writer(ABC):

@@ -16,7 +16,7 @@ from typing import Any
 from sonnx.derive.boxes import Box, Read, affine, boxes, element_strides
 from sonnx.derive.literals import literal
 from sonnx.derive.stablehlo_moves import gathered, joined, placed
-from sonnx.derive.tracing import element_type, traced
+from sonnx.derive.tracing import element_type, suited, traced
 from sonnx.derive.walking import methods
 from sonnx.mlir import operations as hlo
 from sonnx.mlir.conversion import converted
@@ -27,7 +27,7 @@ from sonnx.numeric.products import ACCUMULATOR
 from sonnx.numeric.rounding import FORMATS
 from sonnx.terms.tensors import Made
 from sonnx.terms.term import Sort, Term, Truth, lift, make
-from sonnx.terms.walking import rebuilt, without_names, without_nans
+from sonnx.terms.walking import rebuilt, without_names
 from sonnx.terms.words import value
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Operator, operand_names
@@ -104,9 +104,7 @@ class Walk:
 
     def result(self, term: Term) -> Tensor:
         """The tensor of a definition's element, in its whole shape."""
-        plain = without_names(term)
-        if self.dtype not in FORMATS:
-            plain = without_nans(plain)
+        plain = suited(without_names(term), self.dtype)
         return self.spread(self.tensor(self.part(plain)), self.shape)
 
     def part(self, term: Term) -> Lowered:

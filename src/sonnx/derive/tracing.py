@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.model.dtype import INTEGERS, DType
+from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.rounding import FORMATS
 from sonnx.terms.tensors import Given
 from sonnx.terms.term import DefinitionError, Sort, Term
 from sonnx.terms.tracing import Element, Trace, at_every_index, trace
-from sonnx.terms.walking import calculates, substituted
+from sonnx.terms.walking import calculates, substituted, without_nans
 from sonnx.terms.words import value
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import BodyNode, Operator, operand_names
@@ -174,3 +174,11 @@ def makes_nans(
 ) -> bool:
     """Tell whether NaNs that come out may be calculated, so that any will do, not only moved (D-ALL-4)."""
     return any(calculates(each.term) for each in traced(operator, types, attributes, constants).made)
+
+
+def suited(term: Term, dtype: DType, *, named: bool = False) -> Term:
+    """The tree for a type of elements: what they never are, a NaN, -0 or below zero, is not asked for.
+
+    So nothing is left that compilers warn of, and no literal below zero that an unsigned type does not have.
+    """
+    return term if dtype in FORMATS else without_nans(term, named=named, signed=dtype not in UNSIGNED)

@@ -16,14 +16,14 @@ from sonnx.derive import conversions, moves
 from sonnx.derive.clauses import rulings
 from sonnx.derive.domains import domain_of, inside
 from sonnx.derive.evaluate import Walk
-from sonnx.derive.tracing import traced
+from sonnx.derive.tracing import suited, traced
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.rounding import FORMATS
 from sonnx.terms.term import DefinitionError, Sort, Term
 from sonnx.terms.tracing import Trace
-from sonnx.terms.walking import parts, without_names, without_nans
+from sonnx.terms.walking import parts, without_names
 from sonnx.vocabulary.draws import Draw, choice, drawn_array, drawn_from, drawn_shape
 from sonnx.vocabulary.operator import Attribute, Operator, operand_names
 from sonnx.vocabulary.special_values import (
@@ -342,7 +342,7 @@ def _term(operator: Operator, way: _Way, dtype: DType) -> Term:
     element = _trace(operator, way, dtype).element
     assert element is not None  # only element-wise operators are tried so
     term = without_names(element.term)
-    return term if dtype in FORMATS else without_nans(term)
+    return suited(term, dtype)
 
 
 def _places(way: _Way, dtype: DType, condition: Term, ordered: Array) -> Array:

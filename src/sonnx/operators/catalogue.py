@@ -14,13 +14,17 @@ _ONNX = (
     "where",
     "broadcast",
     "expand",
+    "abs",
     "add",
     "div",
     "hard_sigmoid",
     "hard_swish",
     "max",
     "mul",
+    "neg",
     "relu",
+    "sign",
+    "sub",
 )
 _XLA = (
     "broadcast",

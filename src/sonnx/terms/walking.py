@@ -1,6 +1,7 @@
 """Ways through terms that all walks need: in order, with parts replaced, without names, without NaNs."""
 
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from functools import lru_cache
 
 from sonnx.terms.term import Sort, Term, Truth, make
@@ -97,13 +98,17 @@ def without_statements(term: Term) -> Term:
 
 
 @lru_cache(1024)
-def without_nans(term: Term, *, named: bool = False) -> Term:
+def without_nans(term: Term, *, named: bool = False, signed: bool = True) -> Term:
     """The tree for a type that has no NaN: what asks for one is decided, and so is what hangs on that alone.
 
-    Such types have no -0 either. Named words are kept where their bodies ask for neither; `named` keeps all.
+    Such types have no -0 either, and nothing below zero if not `signed`. Named words are kept where their
+    bodies ask for none of it; `named` keeps all.
     """
 
     def change(each: Term, arguments: tuple[Truth, ...]) -> Truth:
+        decided = None if signed or each is term else _of_unsigned(each)
+        if decided is not None:
+            return decided
         match each.word:
             case "is_nan" | "is_minus_zero":
                 return False
@@ -127,12 +132,30 @@ def without_nans(term: Term, *, named: bool = False) -> Term:
                     for n, made in zip(said.parameters, arguments, strict=True)
                     if isinstance(made, Term)
                 }
-                return substituted(without_nans(said.body), given)
+                return substituted(without_nans(said.body, signed=signed), given)
         return _same(each, arguments)
 
     found = rebuilt(term, change)
     assert isinstance(found, Term)  # a definition gives an element, or asks more than for a NaN
     return found
+
+
+def _of_unsigned(comparison: Term) -> bool | None:
+    """What a comparison with a literal gives where no element is below zero; None where that depends."""
+    if comparison.word not in _COMPARING:
+        return None
+    a, b = (_literal(each) for each in comparison.arguments)
+    if comparison.word == "equal":
+        return False if min(a, b) < 0 else None
+    with_equal = comparison.word == "less_equal"
+    if b < 0 or (b == 0 and not with_equal):
+        return False
+    return True if a < 0 or (a == 0 and with_equal) else None
+
+
+def _literal(term: Term) -> Fraction:
+    """The number that a term always is; one like any other where it may be several."""
+    return term.data if term.word == "literal" and isinstance(term.data, Fraction) else Fraction(1)
 
 
 def calculates(term: Term) -> bool:
