@@ -80,6 +80,7 @@ ELEMENTS = {
     "int8": TensorProto.INT8,
     "int32": TensorProto.INT32,
     "int64": TensorProto.INT64,
+    "bool": TensorProto.BOOL,
 }
 # Where there may be any number of operands: two, and three, in which two functions are one inside the other.
 COUNTS = (2, 3)
@@ -105,7 +106,7 @@ def calls(operator: Operator, dtype: DType) -> Iterator[Call]:
 
 
 def build_elements(name: str) -> ModelProto:
-    """Make a chain of every operator on elements, and every move beside it, on a type."""
+    """Make a chain of every operator on elements, and all others beside it, on a type."""
     made: dict[str, TensorType] = {}
     known: dict[str, TensorType] = {}
     nodes: list[NodeProto] = []
@@ -117,7 +118,8 @@ def build_elements(name: str) -> ModelProto:
             results = list(operator.contract.output_types(call).values())
             labels = [label, *(f"{label}_{n}" for n in range(1, len(results)))]
             made |= dict(zip(labels, results, strict=True))
-            is_move = operator.contract.good is not None
+            # What makes another type stands beside the chain, as moves do.
+            is_beside = operator.contract.good is not None or results[0].dtype is not DType(name)
             held += _held(label, call, ELEMENTS[name])
             taken: list[str] = []
             for operand, given in call.inputs.items():
@@ -125,15 +127,15 @@ def build_elements(name: str) -> ModelProto:
                 place = f"{given.dtype}_{'x'.join(map(str, given.sizes or ()))}_{len(taken)}"
                 if operand in call.constants or given.sizes == ():
                     taken.append(f"{label}_{operand}")
-                elif last and not is_move and last not in taken and given == made[last]:
+                elif last and not is_beside and last not in taken and given == made[last]:
                     taken.append(last)
                 else:
                     taken.append(place)
                     known[place] = given
             more = call.attributes
             nodes.append(helper.make_node(operator.contract.name, taken, labels, name=label, **more))
-            ends += labels if is_move else []
-            last = last if is_move else label
+            ends += labels if is_beside else []
+            last = last if is_beside else label
     outputs = [_value(end, made.pop(end)) for end in (*ends, last)]
     inputs, between = ([_value(*each) for each in values.items()] for values in (known, made))
     graph = helper.make_graph(nodes, f"elements_{name}", inputs, outputs, held, value_info=between)

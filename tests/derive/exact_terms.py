@@ -34,7 +34,7 @@ def exact(term: Term, known: Mapping[str, Any]) -> Any:
     match term.word:
         case "literal":
             return term.data
-        case "whole":
+        case "whole" | "decided":
             return term.data
         case "value" | "index" | "carried":
             return known[term.data]

@@ -366,6 +366,9 @@ class _Walk:
 
     # --- truths ---
 
+    def _decided(self, term: Term) -> Near:
+        return exactly(np.asarray(term.data))
+
     def _less(self, term: Term) -> Near:
         return self._compared(term, np.less)
 

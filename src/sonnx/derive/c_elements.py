@@ -182,6 +182,9 @@ class Numbers(ABC):
 
     _lowest = _literal
 
+    def _decided(self, term: Term) -> str:
+        return str(int(term.data))
+
     @abstractmethod
     def number(self, value: Any) -> str:
         """A number of the type as C writes it."""

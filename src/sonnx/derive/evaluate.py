@@ -271,6 +271,8 @@ class Walk:
     def _whole(self, term: Term) -> Array:
         return np.asarray(term.data)
 
+    _decided = _whole
+
     def _index(self, term: Term) -> Array:
         return self.indices[term.data]
 

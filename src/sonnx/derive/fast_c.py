@@ -110,6 +110,8 @@ def _element_by_element(
         body = statements(element.executed, kind, made, scalars)
     except NoWordError:
         return None
+    if len(body.names) < len(element.names):  # a loop reads every operand
+        return None
     operands = [
         _Operand(
             body.names[name],

@@ -52,7 +52,9 @@ def formula(operator: Operator) -> str | None:
         for name in operand_names((operand,), 2 if operand.variadic else 1):
             symbols[name] = _operand(operand, name)
     output = contract.outputs[0].symbol
-    return f"{output}[i] = {latex(found.element.term, symbols)}"
+    is_truth = found.element.term.sort is Sort.TRUTH
+    means = r"\text{ is true if and only if }" if is_truth else "="
+    return f"{output}[i] {means} {latex(found.element.term, symbols)}"
 
 
 def _of_parts(operator: Operator, body: Sequence[BodyNode]) -> str:
@@ -339,6 +341,10 @@ class _Formula:
     def _equal(self, term: Term) -> Text:
         """Whether a = b."""
         return self.compared("=", term)
+
+    def _decided(self, term: Term) -> Text:
+        """What is known beforehand."""
+        return rf"\text{{{str(term.data).lower()}}}", _ATOM
 
     def _is_nan(self, term: Term) -> Text:
         """Whether it is a NaN."""

@@ -7,7 +7,7 @@ from math import prod
 from sonnx.derive.tracing import traced
 from sonnx.derive.walking import methods
 from sonnx.numeric.lengths import OF_INTEGERS, OF_ONES, Lengths, moved, summed
-from sonnx.terms.term import DefinitionError, Term
+from sonnx.terms.term import DefinitionError, Sort, Term
 from sonnx.terms.walking import calculates, without_names, without_nans
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Operator
@@ -31,6 +31,8 @@ class _Walk:
     given: Mapping[str, Lengths]
 
     def __call__(self, term: Term) -> Lengths:
+        if term.sort is Sort.TRUTH:
+            return OF_INTEGERS
         found: Lengths = _WORDS[term.word](self, term)
         return found
 

@@ -132,6 +132,10 @@ class CWriter(Writer):
         """A NaN alone differs from itself."""
         return binary("!=", EQUALITY, a, a)
 
+    def decided(self, *, holds: bool) -> Piece:
+        """As a number."""
+        return Piece("1" if holds else "0")
+
     def negated(self, condition: Term) -> Piece:
         """By the opposite operator where there is one; a comparison of floats has none."""
         match condition.word:
@@ -204,6 +208,10 @@ class LogicWriter(Writer):
     def unordered(self, real: str, a: Piece) -> Piece:
         """By name."""
         return call(f"nan_{real}", a)
+
+    def decided(self, *, holds: bool) -> Piece:
+        """As a truth, which is no number."""
+        return Piece("\\true" if holds else "\\false")
 
     def negated(self, condition: Term) -> Piece:
         """Not what is said."""

@@ -140,6 +140,10 @@ class Writer(ABC):
         """Whether a float is a NaN."""
 
     @abstractmethod
+    def decided(self, *, holds: bool) -> Piece:
+        """A condition that is known beforehand."""
+
+    @abstractmethod
     def negated(self, condition: Term) -> Piece:
         """That a condition does not hold."""
 
@@ -339,6 +343,9 @@ class Writer(ABC):
 
     def _truth_is_minus_zero(self, term: Term) -> Piece:
         raise NoPlainError("there is no plain C that tells -0 from +0")
+
+    def _truth_decided(self, term: Term) -> Piece:
+        return self.decided(holds=term.data)
 
     def _truth_both(self, term: Term) -> Piece:
         return joined("&&", AND, *map(self.truth, term.arguments))

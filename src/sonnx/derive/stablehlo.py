@@ -155,6 +155,10 @@ class Walk:
 
     _lowest = _literal
 
+    def _decided(self, term: Term) -> Lowered:
+        """A condition that is known beforehand."""
+        return hlo.splat(Tensor(self.block, "", DType.BOOL, ()), term.data)
+
     # Indices and what is read at them
 
     def _index(self, term: Term) -> Lowered:

@@ -106,13 +106,16 @@ def _anew(operator: Operator, operands: _Kinds, written: _Values, settled: _Valu
         raise DefinitionError(f"{operator.name} has no definition by terms")
     given: dict[str, Given | tuple[Any, ...] | None] = {}
     by_name = {operand.name: operand for operand in operator.contract.inputs}
+    # Who answers by truths alone hands no byte on: every byte but 0 is true (D-LOGIC).
+    compares_truths = all(_sort(operand.types) is Sort.TRUTH for operand in operator.contract.outputs)
     for name in operand_names(operator.contract.inputs, len(types)):
         # A name of no operand's own is one of several that share an operand; it stands last.
         operand = by_name.get(name) or operator.contract.inputs[-1]
         if operand.constant:
             given[name] = constants[name]
         else:
-            given[name] = Given(name, shapes[name] or (), _sort(operand.types)) if name in types else None
+            sort = Sort.TRUTH if compares_truths and types[name].dtype is DType.BOOL else _sort(operand.types)
+            given[name] = Given(name, shapes[name] or (), sort) if name in types else None
     found = trace(operator.definition, given, attributes, integers=element_type(operator, types) in INTEGERS)
     outputs = operator.contract.outputs
     if len(found.made) != len(outputs) and not any(operand.variadic for operand in outputs):

@@ -248,12 +248,14 @@ class Written:
 
     def __init__(self, name: str, operands: Mapping[str, Sort], element: Element) -> None:
         """Find what there is to write."""
-        self.name = name
+        # A truth is made as a byte, by a function that is not called as the predicate which it asks.
+        self.makes = element.term.sort
+        self.name = f"{name}_flag" if self.makes is Sort.TRUTH else name
         self.title = "".join(part.capitalize() for part in name.split("_"))
         self.operands = operands
-        self.functions = {name: element.term}
+        self.functions = {self.name: element.term}
         if element.executed is not element.term:
-            self.functions[f"{name}_executed"] = element.executed
+            self.functions[f"{self.name}_executed"] = element.executed
         self.named = _named(self.functions.values())
         bodies = [*self.functions.values(), *(each.body for each in self.named)]
         found = {term: None for body in bodies for term in parts(body)}
@@ -263,7 +265,8 @@ class Written:
 
     def module(self) -> str:
         """The definition over any type."""
-        lines = ["use shared.elementwise.Flag", ""] if Sort.TRUTH in self.operands.values() else []
+        sorts = (self.makes, *self.operands.values())
+        lines = ["use shared.elementwise.Flag", ""] if Sort.TRUTH in sorts else []
         lines += ["type t"]
         lines += [
             f"predicate {name} {' '.join('t' * count)}" for name, count in sorted(self.predicates.items())
@@ -317,7 +320,7 @@ class Written:
         types = (
             f"type {a} = {self._type(sort)}" for a, sort in zip("abc", self.operands.values(), strict=False)
         )
-        given = [*types, "type made = t", f"function f = {self.name}"]
+        given = [*types, f"type made = {self._type(self.makes)}", f"function f = {self.name}"]
         return ["", f"clone export shared.elementwise.{_FAMILIES[count]} with", *_listed(given)]
 
     def _type(self, sort: Sort) -> str:
@@ -326,7 +329,7 @@ class Written:
     def _function(self, name: str, operands: Mapping[str, Sort], term: Term) -> Iterator[str]:
         runs = groupby(operands.items(), lambda each: each[1])
         taken = (f"({' '.join(variable(each) for each, _ in run)}: {self._type(sort)})" for sort, run in runs)
-        yield f"function {name} {' '.join(taken)} : t ="
+        yield f"function {name} {' '.join(taken)} : {self._type(term.sort)} ="
         yield from (f"  {line}" for line in _chain(term))
 
 
@@ -376,7 +379,8 @@ def _chain(term: Term) -> Iterator[str]:
         term = otherwise
     if term.word == "stated":
         yield from _comment(term.data)
-    yield before + expression(term)
+    text = expression(term)
+    yield before + (f"if {text} then 1 else 0" if term.sort is Sort.TRUTH else text)
 
 
 def _comment(clause: Clause | None) -> Iterator[str]:
@@ -404,6 +408,10 @@ def _value(term: Term) -> tuple[str, int]:
 
 def _literal(term: Term) -> tuple[str, int]:
     return literal_name(term), 0
+
+
+def _decided(term: Term) -> tuple[str, int]:
+    return str(term.data).lower(), 0
 
 
 def _stated(term: Term) -> tuple[str, int]:
@@ -444,6 +452,7 @@ _WORDS: Mapping[str, Callable[[Term], tuple[str, int]]] = {
     "value": _value,
     "literal": _literal,
     "lowest": _literal,
+    "decided": _decided,
     "stated": _stated,
     "select": _select,
     "both": _both,

@@ -108,12 +108,23 @@ def _suffix(text: Written, case: Case) -> str | None:
         return None
     if not text.asks:
         return ""
-    suffix = _SUFFIXES.get(held_type(_output(case)), "")
+    dtype = _calculated_in(text, case)
+    if dtype is DType.BOOL and text.makes is Sort.TRUTH:  # whose bytes are no numbers to be compared
+        return None
+    suffix = _SUFFIXES.get(dtype, "")
     # What a float is rounded to is found by one prover alone, the one that calculates with floats itself. It
     # is asked after all others have taken their time, half a minute for every element, so whoever calculates
     # is asked for reals and integers only.
     rounds = suffix.startswith("Float") and text.functions_asked
     return suffix if suffix and not rounds and text.suits(_DOMAINS[suffix]) else None
+
+
+def _calculated_in(text: Written, case: Case) -> DType:
+    """The type of elements: that of the result, unless it is a truth about others."""
+    if text.makes is Sort.NUMBER:
+        return held_type(_output(case))
+    asked = (name for name, sort in text.operands.items() if sort is Sort.NUMBER and name in case.inputs)
+    return next((held_type(case.inputs[name].array()) for name in asked), DType.BOOL)
 
 
 def _output(case: Case) -> Array:
@@ -135,13 +146,13 @@ def _uses(place: str, suffix: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _goal(text: Written, suffix: str, case: Case) -> Iterator[str]:
     """A case as a goal, each element on a line; nothing where no element can be said."""
-    output, elements = _output(case), _Elements(suffix, held_type(_output(case)))
+    output, elements = _output(case), _Elements(suffix, _calculated_in(text, case))
     given = {name: tensor.array() for name, tensor in case.inputs.items()}
     given |= {name: elements.attribute(case.attributes[name]) for name in text.operands.keys() - given.keys()}
     said = []
     for index in np.ndindex(output.shape):
         operands = [elements.said(given[name], index, sort) for name, sort in text.operands.items()]
-        result = elements.said(output, index)
+        result = elements.said(output, index, text.makes)
         if result is not None and None not in operands:
             applied = " ".join([text.name, *map(str, operands)])
             said.append(_equal(text, elements, applied, result, any_nan=case.nan == "any"))

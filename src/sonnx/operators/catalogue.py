@@ -19,6 +19,7 @@ _ONNX = (
     "div",
     "hard_sigmoid",
     "hard_swish",
+    "less",
     "max",
     "mul",
     "neg",

@@ -282,8 +282,13 @@ def truth(value: Truth) -> Term:
     return value
 
 
+def condition(value: Truth) -> Term:
+    """A condition as a term, though it be one of Python's own, which is decided already."""
+    return make("decided", data=value, sort=Sort.TRUTH) if isinstance(value, bool) else truth(value)
+
+
 def _pair(a: Operand, b: Operand) -> tuple[Term, Term]:
-    """Two operands of one sort, which a term among them decides."""
+    """Two numbers or two indices, of which a term among them decides the sort."""
     sort = next(each.sort for each in (a, b) if isinstance(each, Term))
     first, second = lift(a, sort), lift(b, sort)
     if first.sort is not second.sort or sort is Sort.TRUTH:
@@ -339,6 +344,9 @@ def _is_known(term: Term) -> bool:
 
 
 def _compare(word: str, a: Operand, b: Operand) -> Truth:
+    if word == "equal" and all(isinstance(each, Term) and each.sort is Sort.TRUTH for each in (a, b)):
+        p, q = truth(a), truth(b)
+        return (p & q) | (~p & ~q)
     first, second = _pair(a, b)
     x, y = first.data, second.data
     if first.word == second.word == "whole" or _are_fractions(first, second):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from sonnx.terms.tensors import Given, Made, tensor
-from sonnx.terms.term import DefinitionError, Sort, Term, number, truth
+from sonnx.terms.term import DefinitionError, Sort, Term, condition, number, truth
 from sonnx.terms.walking import substituted
 from sonnx.terms.words import value
 
@@ -128,8 +128,8 @@ def _element(
 
     def term(written: Callable[..., Any]) -> Term:
         found = called(written, values, attributes)
-        is_truth = isinstance(found, Term) and found.sort is Sort.TRUTH
-        return found if is_truth else number(found)
+        is_truth = isinstance(found, bool) or (isinstance(found, Term) and found.sort is Sort.TRUTH)
+        return condition(found) if is_truth else number(found)
 
     meant = term(function)
     same = definition.executed is None or function is not definition.function

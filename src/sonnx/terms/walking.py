@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from sonnx.terms.term import Sort, Term, Truth, make
+from sonnx.terms.term import Sort, Term, Truth, condition, make
 from sonnx.terms.words import Named
 
 # Words that calculate: a NaN they give is any NaN (D-ALL-4).
@@ -101,8 +101,8 @@ def without_statements(term: Term) -> Term:
 def without_nans(term: Term, *, named: bool = False, signed: bool = True) -> Term:
     """The tree for a type that has no NaN: what asks for one is decided, and so is what hangs on that alone.
 
-    Such types have no -0 either, and nothing below zero if not `signed`. Named words are kept where their
-    bodies ask for none of it; `named` keeps all.
+    Such types have no -0 and no infinity either, and nothing below zero if not `signed`. Named words are kept
+    where their bodies ask for none of it; `named` keeps all.
     """
 
     def change(each: Term, arguments: tuple[Truth, ...]) -> Truth:
@@ -121,6 +121,10 @@ def without_nans(term: Term, *, named: bool = False, signed: bool = True) -> Ter
             case "either":
                 a, b = arguments
                 return a | b
+            case "equal" if any(map(_is_endless, each.arguments)):
+                return False
+            case "stated" if isinstance(arguments[0], bool):
+                return make("stated", (condition(arguments[0]),), each.data, each.sort)
             case "select" if isinstance(arguments[0], bool):
                 return arguments[1] if arguments[0] else arguments[2]
             case "named" if not named and any(
@@ -136,8 +140,11 @@ def without_nans(term: Term, *, named: bool = False, signed: bool = True) -> Ter
         return _same(each, arguments)
 
     found = rebuilt(term, change)
-    assert isinstance(found, Term)  # a definition gives an element, or asks more than for a NaN
-    return found
+    return condition(found) if isinstance(found, bool) else found
+
+
+def _is_endless(term: Term) -> bool:
+    return term.word == "literal" and term.data in ("inf", "-inf", "nan")
 
 
 def _of_unsigned(comparison: Term) -> bool | None:

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sonnx.terms.term import DefinitionError, Operand, Sort, Term, Truth, make, number, truth
+from sonnx.terms.term import DefinitionError, Operand, Sort, Term, Truth, condition, make, number, truth
 
 # The least element of the type's order: -∞ for floats, the smallest integer otherwise.
 LOWEST = make("lowest")
@@ -51,6 +51,11 @@ class When:
 def when(condition: Truth, value: Operand, ruling: str, text: str, *, integers: str = "") -> When:
     """A case: its condition, its value, the ruling behind it and what that says, as a sentence."""
     return When(condition, number(value), Clause(ruling, text, integers))
+
+
+def holds(meant: Truth, ruling: str, text: str, *, integers: str = "") -> Term:
+    """A definition that gives a truth: the condition, the ruling behind it and what that says."""
+    return make("stated", (condition(meant),), Clause(ruling, text, integers), Sort.TRUTH)
 
 
 def otherwise(value: Operand, ruling: str, text: str, *, integers: str = "") -> When:

@@ -30,6 +30,7 @@ def mutants(others: Iterable[Mutant]) -> Iterator[Mutant]:
     known = {mutant.operator for mutant in others}
     for subject in SUBJECTS:
         if subject.identifier not in known:
-            operator, types = subject.operator, tuple(each for each in (F32, F64) if each in subject.types)
+            operator = subject.operator
+            types = tuple(each for each in (F32, F64) if each in subject.types) or subject.types[:1]
             ruling = operator.contract.ruling
             yield Mutant("the last is wrong", subject.identifier, types, ruling, last_bit_wrong(operator))
