@@ -30,9 +30,9 @@ from sonnx.normalize.sizes import open_sizes
 from sonnx.normalize.structure import without_formal_inputs
 from sonnx.numeric.arrays import describe, type_name
 from sonnx.operators import NODE_OPERATORS, node_operator
-from sonnx.operators.graph.content import OLDEST_OPSET
 from sonnx.operators.rules.wording import count
 from sonnx.report.text import findings_text, printable, short
+from sonnx.vocabulary.operator import OLDEST_OPSET
 from sonnx.vocabulary.rule import Finding, RuleError
 
 # The rules that leave out what the definition covers, and what tells whether it does.

@@ -14,11 +14,11 @@ from sonnx.normalize.changes import Change
 from sonnx.normalize.passes import NOT_TO_BE_TOUCHED
 from sonnx.normalize.sizes import open_sizes, repeated_sizes
 from sonnx.operators import GRAPH_RULES
-from sonnx.operators.graph.content import OLDEST_OPSET
 from sonnx.operators.graph.structure import no_axes, shown_name
 from sonnx.operators.rules.wording import count
 from sonnx.report.grouped import OPERATOR_RULES
 from sonnx.report.text import location_text, printable
+from sonnx.vocabulary.operator import OLDEST_OPSET
 from sonnx.vocabulary.rule import Finding
 
 # Beyond these it is not told what normalizing would leave: that takes longer than the check itself.

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from sonnx.check.models import Checked, checked
 from sonnx.model.graph import Graph
 from sonnx.normalize.changes import Change
 from sonnx.normalize.operators import amend_and_infer
+from sonnx.normalize.rewriting import raise_opset
 from sonnx.normalize.sizes import fix_sizes
 from sonnx.normalize.structure import (
     constants_to_initializers,
@@ -18,7 +20,8 @@ from sonnx.normalize.structure import (
     sort_nodes,
     write_types_once,
 )
-from sonnx.operators.graph.content import types_agree
+from sonnx.operators.graph.content import types_agree, versions_known
+from sonnx.operators.graph.older import is_to_be_raised
 from sonnx.vocabulary.rule import Finding
 
 # What follows once functions are replaced by their bodies.
@@ -27,7 +30,10 @@ _PASSES: tuple[Callable[[Graph], tuple[Graph, list[Change]]], ...] = (
     drop_formal_inputs,
     sort_nodes,
     remove_unused,
+    raise_opset,
     amend_and_infer,
+    # Operands that no node takes any more, since another one stands in its place.
+    remove_unused,
     write_types_once,
     free_initializers,
 )
@@ -48,6 +54,12 @@ NOT_TO_BE_TOUCHED: Set[str] = {
     "graph.D19",
     "graph.D20",
 }
+
+
+def _mended(graph: Graph) -> Set[str]:
+    """An old operator set leaves the meaning open no more where every operator is known to mean the same."""
+    alone = is_to_be_raised(graph) and len(list(islice(versions_known(graph), 2))) == 1
+    return {"graph.D9"} if alone else set()
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,7 @@ def normalize_graph(
     """
     graph, changes = fix_sizes(graph, dims or {})
     before = checked(graph) if known is None or changes else known
-    if not before.broken.isdisjoint(NOT_TO_BE_TOUCHED):
+    if before.broken & NOT_TO_BE_TOUCHED - _mended(graph):
         return Normalized(graph, tuple(changes), before)
     changed, made = inline_functions(graph)
     # Types that contradict one another; a function's own symbols contradict nothing once it is inlined.

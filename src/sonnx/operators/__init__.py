@@ -4,9 +4,11 @@ from sonnx.operators.catalogue import (
     NODE_OPERATORS,
     ONNX_OPERATORS,
     OPERATORS,
+    REWRITINGS,
     XLA_OPERATORS,
     node_operator,
     operator,
+    rewriting,
 )
 from sonnx.operators.rulebook import GENERAL_RULES, GRAPH_RULES, call_rules, profile_rules
 
@@ -16,9 +18,11 @@ __all__ = [
     "NODE_OPERATORS",
     "ONNX_OPERATORS",
     "OPERATORS",
+    "REWRITINGS",
     "XLA_OPERATORS",
     "call_rules",
     "node_operator",
     "operator",
     "profile_rules",
+    "rewriting",
 ]

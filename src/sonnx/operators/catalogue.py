@@ -6,6 +6,7 @@ from importlib import import_module
 from sonnx.model.graph import Node
 from sonnx.model.tensor_type import Dialect
 from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.rewriting import Rewriting
 
 # The folders in `onnx/` and in `xla/`, in the order in which everything lists them.
 _ONNX = (
@@ -37,6 +38,8 @@ _XLA = (
     "conv",
     "conv_with_general_padding",
 )
+# Operators that the profile does not have, for which normalizing writes others: modules of `rewritten/`.
+_REWRITTEN = ("pow",)
 
 
 def _found(home: str, folders: Sequence[str]) -> tuple[Operator, ...]:
@@ -48,6 +51,11 @@ XLA_OPERATORS = _found("xla", _XLA)
 OPERATORS = ONNX_OPERATORS + XLA_OPERATORS
 # Those that a model can hold as a node, by the name in ONNX's own domain.
 NODE_OPERATORS = {op.name: op for op in ONNX_OPERATORS if op.contract.versions}
+# What is written in place of operators of ONNX's own domain, by their names.
+REWRITINGS: Mapping[str, Rewriting] = {
+    found.name: found
+    for found in (import_module(f"sonnx.operators.rewritten.{name}").REWRITING for name in _REWRITTEN)
+}
 # The domain of a graph's own operators.
 _DOMAINS: Mapping[Dialect, str] = {"onnx": "", "xla": "xla"}
 # A call is a node too, but one that names a function.
@@ -57,6 +65,13 @@ _BY_KEY = {op.key: op for op in (*NODE_OPERATORS.values(), *XLA_OPERATORS) if no
 def node_operator(node: Node, dialect: Dialect) -> Operator | None:
     """The operator that a node uses, if it uses one; XLA operations are none of ONNX's, nor vice versa."""
     return _BY_KEY.get((node.domain, node.operator)) if node.domain == _DOMAINS[dialect] else None
+
+
+def rewriting(node: Node, dialect: Dialect) -> Rewriting | None:
+    """What normalizing may write in place of a node whose operator the profile does not have."""
+    if dialect != "onnx" or node.domain or node.overload or node_operator(node, dialect) is not None:
+        return None
+    return REWRITINGS.get(node.operator)
 
 
 def operator(name: str) -> Operator:

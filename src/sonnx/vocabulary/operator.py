@@ -17,6 +17,8 @@ from sonnx.vocabulary.trying import Trying
 
 # What an operand contributes to an element of the result: its element at the same place, or the one it has.
 Contribution = Literal["", "elements", "scalar", "either"]
+# The first operator set of ONNX that the profile speaks of.
+OLDEST_OPSET = 13
 # The ends of a type's range; of floats, the finite ones.
 End = Literal["lowest", "highest"]
 
@@ -107,7 +109,9 @@ class Contract:
     """Everything about an operator that can be said without data.
 
     `versions` are those of ONNX's operator sets that changed the operator and that the contract covers;
-    between them its meaning on the profile's types is the same.
+    between them its meaning on the profile's types is the same. `oldest` is the first operator set in which
+    it is, perhaps written otherwise: `formerly` names, by version, operands that are attributes there, with
+    what an absent one stands for. Normalizing writes models of older sets anew.
     """
 
     name: str
@@ -124,6 +128,8 @@ class Contract:
     uses_arithmetic: bool = False
     # The ruling that defines it, such as `D-RELU`; where there are several, what they begin with (`D-CONV`).
     ruling: str = ""
+    oldest: int = OLDEST_OPSET
+    formerly: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     # A call that obeys every rule, of an operator that only moves elements.
     good: Call | None = None
     # A call for which its page has the definition as a formula; unlike numbers in it may be any. Else `good`.

@@ -11,13 +11,14 @@ from sonnx.model.graph import Constant, Function, Graph, Node, Opaque, Reference
 from sonnx.model.inline import DEEPEST_CALL, MOST_NODES, flatten, inlined_size, recursive
 from sonnx.model.location import Location
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.catalogue import node_operator
+from sonnx.operators.catalogue import node_operator, rewriting
+from sonnx.operators.graph.older import OLDEST_WRITTEN_ANEW, kept_old
 from sonnx.operators.graph.structure import function_location, shown_name
 from sonnx.operators.rules.limits import MOST_AXES, MOST_ELEMENTS
 from sonnx.operators.rules.wording import LONGEST_TEXT, written_elements
+from sonnx.vocabulary.operator import OLDEST_OPSET
 from sonnx.vocabulary.rule import Fault, Shown
 
-OLDEST_OPSET = 13
 _OLDEST_IR = 3
 RANDOM = frozenset(
     {
@@ -115,7 +116,8 @@ def operators_known(graph: Graph) -> Iterator[Fault]:
     for location, node, rule in outside(graph):
         if rule == _UNKNOWN_RULE:  # the others have rules of their own
             name = ".".join(filter(None, (node.domain, node.operator, node.overload)))
-            advice = _IN_ITS_PLACE.get(name, _NOTHING)
+            other = rewriting(node, graph.dialect)
+            advice = _IN_ITS_PLACE.get(name, _NOTHING) if other is None else other.advice
             yield Fault(location, (Shown("operator", name[:LONGEST_TEXT]),), advice)
 
 
@@ -160,15 +162,14 @@ def versions_known(graph: Graph) -> Iterator[Fault]:
                 shown = (Shown(shown_name(domain or "ai.onnx"), f"imported {imported[domain]} times"),)
                 yield Fault(scope.location, shown, "import every operator set once, in one version")
         if imported[""] == 1:
-            yield from _covered(scope)
+            yield from _covered(scope, alone=not graph.functions)
 
 
-def _covered(scope: Scope) -> Iterator[Fault]:
+def _covered(scope: Scope, *, alone: bool) -> Iterator[Fault]:
     opset = dict(scope.opsets)[""]
     if opset < OLDEST_OPSET:
         shown = (Shown("ai.onnx", f"version {opset}"),)
-        advice = f"convert the model to operator set {OLDEST_OPSET} or later (onnx.version_converter)"
-        yield Fault(scope.location, shown, advice)
+        yield Fault(scope.location, shown, _newer(scope, opset, alone=alone))
         return
     for index, node in enumerate(scope.nodes):
         op = node_operator(node, "onnx")
@@ -179,6 +180,21 @@ def _covered(scope: Scope) -> Iterator[Fault]:
             yield Fault(
                 scope.node_location(index), values, f"use an operator set with version {known} of {op.name}"
             )
+
+
+def _newer(scope: Scope, opset: int, *, alone: bool) -> str:
+    """How a model of an old operator set becomes one of a set that the profile covers."""
+    convert = f"convert the model to operator set {OLDEST_OPSET} or later (onnx.version_converter)"
+    if opset < OLDEST_WRITTEN_ANEW:
+        return f"{convert}; sets before {OLDEST_WRITTEN_ANEW} write broadcasting as attributes of operators"
+    if not alone:
+        return convert
+    kept = kept_old(scope.nodes, opset)
+    if not kept:
+        return f"`sonnx normalize` writes the model with operator set {OLDEST_OPSET}"
+    return (
+        f"{convert}; `sonnx normalize` does not know what version {opset} means by {written_elements(kept)}"
+    )
 
 
 def no_defaults(graph: Graph) -> Iterator[Fault]:

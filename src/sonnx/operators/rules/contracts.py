@@ -20,7 +20,15 @@ from sonnx.terms.term import DefinitionError
 from sonnx.terms.tracing import called
 from sonnx.vocabulary.call import ABSENT, Call
 from sonnx.vocabulary.integers import Axes, Sizes
-from sonnx.vocabulary.operator import Attribute, Contract, Contribution, Operand, identifier_of, operand_names
+from sonnx.vocabulary.operator import (
+    OLDEST_OPSET,
+    Attribute,
+    Contract,
+    Contribution,
+    Operand,
+    identifier_of,
+    operand_names,
+)
 from sonnx.vocabulary.rule import Rule
 
 Words = Mapping[str, Mapping[str, Any]]
@@ -28,6 +36,7 @@ Words = Mapping[str, Mapping[str, Any]]
 # The type variable of operands that name none and list no types of their own.
 _VARIABLE = "T"
 _NO_WORDS: Words = {}
+_NOTHING_FORMERLY: Mapping[int, Mapping[str, float]] = {}
 _NOTHING_ADDED: Mapping[int, tuple[DType, ...]] = {}
 
 
@@ -47,13 +56,17 @@ def elementwise(
     more: Sequence[Rule] = (),
     domain: str = "",
     added: Mapping[int, tuple[DType, ...]] = _NOTHING_ADDED,
+    oldest: int = 7,
+    formerly: Mapping[int, Mapping[str, float]] = _NOTHING_FORMERLY,
 ) -> Contract:
     """The contract of an operator that makes each element of its output from those at the same place.
 
     Inputs that list no types have `types`, one of them in a call, and so has an output that lists none. Those
     of no form are combined element by element: they have one shape, the output's. `dense` makes a rule of its
     own on sparse tensors, in place of the general one; `added` are types that only later ones of `versions`
-    have, by the version that added them; `more` are further rules.
+    have, by the version that added them; `more` are further rules. Since operator set 7, in which
+    broadcasting became implicit, ONNX has changed of such operators the types alone, unless `oldest` says
+    otherwise, or `formerly` which operands were attributes.
     """
     operands = tuple(completed(operand, types, "elements") for operand in inputs)
     result = completed(output, types, "")
@@ -84,6 +97,8 @@ def elementwise(
         domain=domain,
         uses_arithmetic=uses_arithmetic,
         ruling=ruling,
+        oldest=oldest,
+        formerly=formerly,
     )
 
 
@@ -103,6 +118,7 @@ def moving(
     words: Words = _NO_WORDS,
     more: Sequence[Rule] = (),
     domain: str = "",
+    oldest: int = OLDEST_OPSET,
 ) -> Contract:
     """The contract of an operator that only moves elements of its first input, bit for bit.
 
@@ -137,6 +153,7 @@ def moving(
         _moved_types(shapes_of, first, result, good),
         domain=domain,
         ruling=ruling,
+        oldest=oldest,
         good=good,
     )
 

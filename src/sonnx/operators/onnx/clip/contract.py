@@ -4,6 +4,9 @@ from sonnx.model.dtype import IEEE, INTEGERS, DType
 from sonnx.operators.rules.contracts import Words, elementwise
 from sonnx.vocabulary.operator import End, Operand
 
+# What the attributes of version 6 stand for where they are absent, whatever the type of the tensor.
+_LARGEST_FLOAT = (2 - 2.0**-23) * 2.0**127
+
 
 def _bound(name: str, symbol: str, text: str, end: End) -> Operand:
     return Operand(name, symbol, text, form="scalar", optional_in_onnx=True, default_in_onnx=end)
@@ -39,6 +42,7 @@ CONTRACT = elementwise(
     output=Operand("output", "Y", "the limited tensor"),
     types=(DType.REAL, *IEEE, *INTEGERS),
     ruling="D-CLIP",
+    formerly={6: {"min": -_LARGEST_FLOAT, "max": _LARGEST_FLOAT}},
     words={
         "types of input": {
             "reason": "bfloat16 is no IEEE 754 interchange format; "

@@ -64,5 +64,6 @@ CONTRACT = Contract(
     output_types=CONVOLUTION.output_types,
     uses_arithmetic=True,
     ruling="D-CONV",
+    oldest=7,
     shown=_SHOWN,
 )

@@ -55,6 +55,7 @@ CONTRACT = moving(
     good=_GOOD,
     too_large=call("Expand", {**_INPUTS, "shape": "int64[2]"}, constants={"shape": (3, 2**60)}),
     ruling="D-BCAST",
+    oldest=8,
     more=[_AGREES],
     words={
         "types of shape": {"reason": "A shape is a list of sizes."},
