@@ -98,6 +98,14 @@ MUTANTS = {
         "HardSwishReal",
         "of_its_parts",
     ),
+    "onnx/reciprocal": (
+        "onnx/reciprocal/definition.mlw",
+        "over one x",
+        "over x one",
+        "onnx/reciprocal/laws.mlw",
+        "ReciprocalReal",
+        "is_inverse",
+    ),
     "onnx/where": (
         "shared/elementwise.mlw",
         "= b <> 0",

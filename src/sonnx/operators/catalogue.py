@@ -24,6 +24,7 @@ _ONNX = (
     "max",
     "mul",
     "neg",
+    "reciprocal",
     "relu",
     "sign",
     "sub",
