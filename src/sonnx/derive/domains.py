@@ -39,12 +39,10 @@ def require_inside(
     operator: Operator, names: Sequence[str], arrays: Mapping[str, Array], walk: Callable[[], Array]
 ) -> None:
     """Raise OutsideError where `walk` gives a truth that is false somewhere; `names` are the operands."""
-    held = walk()
-    if held.all():
-        return
     shape = np.broadcast_shapes(*(arrays[name].shape for name in names))
-    first = int(np.argmin(np.broadcast_to(held, shape)))
-    raise OutsideError(met(operator, names, arrays, first))
+    held = np.broadcast_to(walk(), shape)
+    if not held.all():
+        raise OutsideError(met(operator, names, arrays, int(np.argmin(held))))
 
 
 def met(operator: Operator, names: Sequence[str], arrays: Mapping[str, Array], number: int) -> Outside:

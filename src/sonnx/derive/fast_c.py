@@ -12,7 +12,7 @@ from math import prod
 from sonnx.derive.boxes import boxes
 from sonnx.derive.c_elements import NoWordError, Statements, statements
 from sonnx.derive.fast_boxes import box_call
-from sonnx.derive.pieces import Pieces, element_bytes, variant
+from sonnx.derive.pieces import PROTOTYPE, Pieces, element_bytes, variant
 from sonnx.derive.tracing import element_type, traced
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import numpy_dtype
@@ -176,9 +176,9 @@ def _text(operator: Operator, body: Statements, operands: Sequence[_Operand], fu
         "    }",
         "}",
         "",
-        f"{_PROTOTYPE.format(function)};",
+        f"{PROTOTYPE.format(function)};",
         "",
-        _PROTOTYPE.format(function),
+        PROTOTYPE.format(function),
         "{",
         "    const int64_t begin = task_begin(p, task), count = task_count(p, task);",
         *(each.read for each in operands),
@@ -200,6 +200,3 @@ def _text(operator: Operator, body: Statements, operands: Sequence[_Operand], fu
         "}",
     ]
     return "\n".join(lines) + "\n"
-
-
-_PROTOTYPE = "void KERNEL({})(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)"

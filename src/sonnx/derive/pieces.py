@@ -7,6 +7,8 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import numpy_dtype
 from sonnx.vocabulary.kernel import KernelCall, KernelRequest, Variant
 
+# The head of a kernel, for its name.
+PROTOTYPE = "void KERNEL({})(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)"
 # What a task writes: a small part of a processor's own cache, and long against the cost of a task.
 _TASK_BYTES = 512 * 1024
 # From so many bytes read and written on, stream.h is faster: no cache still holds the output's old lines.

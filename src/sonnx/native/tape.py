@@ -9,14 +9,17 @@ from typing import Any, cast
 
 import numpy as np
 
+from sonnx.derive.domains import met
 from sonnx.derive.evaluate import evaluate
 from sonnx.native.cache import compile_all
 from sonnx.native.memory import address, aligned
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.environment import NotIeeeError, require_ieee
-from sonnx.plan.program import Defined, Program, Step
+from sonnx.plan.program import Defined, Guard, Program, Step
 from sonnx.plan.sources import kernel_source
+from sonnx.report.outside import domain_error
 from sonnx.vocabulary.kernel import KernelCall, Variant
+from sonnx.vocabulary.outside import OutsideError
 
 _LINE = 64  # bytes of `struct progress`
 
@@ -75,7 +78,7 @@ class Tape:
         self._placed = placed
         self._kept: list[Any] = []  # what the addresses lead to
         self._open: dict[str, list[tuple[Any, int]]] = {}  # where the addresses of the others belong
-        self._parts: list[tuple[Any, int] | Defined] = []
+        self._parts: list[tuple[Any, int] | Defined | Guard] = []
         addresses = {name: address(array) for name, array in placed.items()}
         run: list[KernelCall] = []
         for step in steps:
@@ -125,6 +128,8 @@ class Tape:
                 if not self._kernels.execute(part[0], self._progress_address, part[1], threads):
                     require_ieee()
                     raise NotIeeeError("a thread of this process does not compute as IEEE 754 says")
+            elif isinstance(part, Guard):
+                self._require_inside(part, given)
             else:
                 self._define(part, given, text)
         return text
@@ -136,9 +141,22 @@ class Tape:
         arrays = ChainMap(text, cast(dict[str, Array], given), cast(dict[str, Array], self._placed))
         with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
             operands = {operand: arrays[name] for operand, name in step.inputs.items()}
-            results = evaluate(step.operator, operands, step.attributes)
+            try:
+                results = evaluate(step.operator, operands, step.attributes)
+            except OutsideError as error:
+                raise domain_error(error.outside, step.location) from None
         for operand, name in step.outputs.items():
             if name in arrays:
                 arrays[name][...] = results[operand]
             else:
                 text[name] = results[operand]
+
+    def _require_inside(self, step: Guard, given: Mapping[str, Array]) -> None:
+        """Raise DomainError where a kernel has met an element outside a domain."""
+        places = self._placed[step.found]
+        met_there = places[places >= 0]
+        if met_there.size:
+            arrays = ChainMap(cast(dict[str, Array], given), cast(dict[str, Array], self._placed))
+            operands = {operand: arrays[name] for operand, name in step.inputs.items()}
+            outside = met(step.operator, list(operands), operands, int(met_there[0]))
+            raise domain_error(outside, step.location)

@@ -7,8 +7,10 @@ from math import prod
 from typing import Any
 
 from sonnx.derive.fast_c import kernels
+from sonnx.derive.fast_domains import FOUND, NoScanError, guarded, scan
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph, Node, Value
+from sonnx.model.location import Location
 from sonnx.model.order import given_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, numpy_dtype
@@ -34,6 +36,8 @@ class Defined:
     outputs: Mapping[str, str]
     attributes: Mapping[str, Any]
     constants: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    # The node in the model.
+    location: Location | None = None
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -46,7 +50,26 @@ class Defined:
         return tuple(self.outputs.values())
 
 
-Step = KernelCall | Defined
+@dataclass(frozen=True)
+class Guard:
+    """Ends a run where the call before it has met an element outside a domain (D-ALL-11).
+
+    `found` is the buffer which that call fills; `inputs` are those of the node, by operand.
+    """
+
+    operator: Operator
+    inputs: Mapping[str, str]
+    found: str
+    location: Location | None = None
+    writes: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The buffers it needs: the elements are shown."""
+        return (self.found, *self.inputs.values())
+
+
+Step = KernelCall | Defined | Guard
 
 
 @dataclass(frozen=True)
@@ -122,21 +145,23 @@ def lifetimes(steps: Sequence[Step], buffers: Mapping[str, Buffer], outside: set
 def definitions(graph: Graph, accumulate: str) -> tuple[tuple[int, Defined], ...]:
     """The nodes of a graph as engines take it, by number and in order, each executed by its definition."""
     constants = {constant.name: constant.data for constant in graph.constants}
-    planner = _Planner(graph, constants, _Planned({}, [], [], set()), accumulate, 1, 0)
+    places = executable(graph).locations
+    planner = _Planner(graph, constants, _Planned({}, [], [], set()), accumulate, 1, 0, places)
     order = given_order(graph.nodes)
-    return tuple((number, planner.definition(graph.nodes[number])) for number in order)
+    return tuple((number, planner.definition(number)) for number in order)
 
 
 def program(graph: Graph, accumulate: str, *, threads: int = 1, vector_bytes: int = 32) -> Program:
     """Plan a graph that has been found to conform."""
-    flat = executable(graph).graph
+    made = executable(graph)
+    flat = made.graph
     planned = _Planned({}, [], [], set())
     for constant in flat.constants:
         planned.constant.add(constant.name)
     for name, kind in flat.types.items():
         planned.buffers[name] = _buffer(kind)
     constants = {constant.name: constant.data for constant in flat.constants}
-    plan = _Planner(flat, constants, planned, accumulate, threads, vector_bytes)
+    plan = _Planner(flat, constants, planned, accumulate, threads, vector_bytes, made.locations)
     begin = _prefix(flat)
     for place, numbers in enumerate(_fused(flat)):
         plan.add(numbers, f"{begin}{place}.")
@@ -212,6 +237,7 @@ class _Planner:
     accumulate: str
     threads: int
     vector_bytes: int
+    locations: Sequence[Location]
 
     def add(self, numbers: tuple[int, ...], prefix: str) -> None:
         """Add one node, and the one after it that is done at once where kernels can."""
@@ -219,20 +245,47 @@ class _Planner:
         operator = _operator(node, self.graph)
         request = self._request(operator, node, others[0] if others else None, prefix)
         found = kernels(operator, request)
-        if found is not None:
+        if found is not None and self._is_guarded(operator, request, numbers):
             _add_kernels(self.planned, found, self.threads, numbers)
         elif others:
             self.add(numbers[:1], prefix)
             self.add(numbers[1:], f"{prefix}last.")
         else:
-            _add(self.planned, self.definition(node), numbers)
+            _add(self.planned, self.definition(numbers[0]), numbers)
 
-    def definition(self, node: Node) -> Defined:
+    def _is_guarded(self, operator: Operator, request: KernelRequest, numbers: tuple[int, ...]) -> bool:
+        """Add what looks whether elements are in the domain; False where nothing but the definition can."""
+        guard = guarded(operator, request)
+        # Of constants of the model the check has found it out.
+        if guard is None or self.constants.keys() >= {request.inputs[name] for name in guard.asked}:
+            return True
+        found = f"{request.prefix}outside"
+        try:
+            call = scan(operator, request, guard, found)
+        except NoScanError:
+            return False
+        self.planned.buffers[found] = Buffer(FOUND, call.tasks, (call.tasks,))
+        inputs = {name: request.inputs[name] for name in guard.operands}
+        ends = Guard(operator, inputs, found, self.locations[numbers[0]])
+        # Both at once, where all that an error shows is there.
+        if self.planned.constant.issuperset(inputs.values()):
+            self.planned.once.extend((call, ends))
+        else:
+            self.planned.steps.extend(((call, numbers), (ends, numbers)))
+        return True
+
+    def definition(self, number: int) -> Defined:
         """The step that executes a node by its definition."""
+        node = self.graph.nodes[number]
         operator = _operator(node, self.graph)
         request = self._request(operator, node, None, "")
         return Defined(
-            operator, request.inputs, request.outputs, request.attributes, self._constants(operator, node)
+            operator,
+            request.inputs,
+            request.outputs,
+            request.attributes,
+            self._constants(operator, node),
+            self.locations[number],
         )
 
     def _request(self, operator: Operator, node: Node, last: Node | None, prefix: str) -> KernelRequest:
