@@ -26,7 +26,7 @@ from sonnx.operators.rules.examples import good_call
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Operator, operand_names
 
-OPSET = 18
+OPSET = 20
 IMAGE, KERNEL, RESULT, REPEATED = (1, 2, 5, 6), (3, 2, 3, 2), (1, 3, 3, 5), (2, 3, 3, 5)
 SLIDING: dict[str, Any] = {"strides": (2, 1), "pads": (1, 1, 1, 0), "dilations": (1, 2), "group": 1}
 

@@ -24,7 +24,8 @@ def test_a_type_passes_where_the_version_has_it(operator: Operator) -> None:
     good = operator.contract.rules[0].passing
     assert isinstance(good, Call)
     names = operand_names(operator.contract.inputs, len(good.inputs))
-    first = next(n for n, operand in enumerate(operator.contract.inputs) if len(operand.types) > 1)
+    several = (n for n, operand in enumerate(operator.contract.inputs) if len(operand.types) > 1)
+    first = next(several, 0)
     of_one_type = [
         name
         for name, operand in zip(names, operator.contract.inputs, strict=False)

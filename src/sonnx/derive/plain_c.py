@@ -122,12 +122,14 @@ def _of_elements(
     lines[-1] += "; */"
     c = CWriter(setting)
     arguments = ", ".join(called.values())
+    used = {each.data for each in parts(executed) if each.word == "value"}
     lines += [
         *shorter,
         "/*@ assigns \\nothing;",
         f"    ensures {same(C_TYPES[result].name)}(\\result, {function}_at({arguments})); */",
         f"static {setting.c_name(result)} {function}_element({', '.join(parameters)})",
         "{",
+        *(f"{_PAD}(void){called[each]};" for each in meant.names if each not in used),
         *Body(c, names).returned(executed, result, _PAD),
         "}",
     ]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from keyword import iskeyword
 from typing import Any, Literal
 
 from sonnx.model.dtype import DType
@@ -95,8 +96,12 @@ class Attribute:
 
 
 def folder_of(name: str) -> str:
-    """The name of an operator's folder: `ConvertElementType` is in `convert_element_type`."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    """The name of an operator's folder, such as `convert_element_type`; that of `IsNaN` is `is_nan`.
+
+    A word of Python's own has `_` behind it: the folder is a package, and a function is called as it is.
+    """
+    folder = re.sub(r"(?<=[a-z])(?=[A-Z].)", "_", name).lower()
+    return f"{folder}_" if iskeyword(folder) else folder
 
 
 def identifier_of(domain: str, name: str) -> str:

@@ -244,13 +244,15 @@ def _input_rules(owner: made.Owner, inputs: Sequence[Operand], named: Container[
     firsts: dict[str, str] = {}
     for operand in inputs:
         labels = _labels()
-        sharing = [each for each in inputs if operand.variable and each.variable == operand.variable]
+        # Where there is one type alone, every operand has it by itself.
+        variable = operand.variable if len(operand.types) > 1 else ""
+        sharing = [each for each in inputs if variable and each.variable == variable]
         if operand.constant:
             yield made.vector(owner, operand, next(labels))
             yield made.constant(owner, operand, next(labels))
             yield from holding.rules(owner, operand, inputs, labels)
             continue
-        if operand.variable and operand.variable in firsts:
+        if variable and variable in firsts:
             yield made.same_type(owner, operand, next(labels), firsts[operand.variable])
         elif not made.is_every_type(operand.types):
             yield made.allowed_types(owner, operand, next(labels), sharing or [operand])

@@ -107,7 +107,8 @@ def allowed_types(owner: Owner, operand: Operand, label: str, sharing: Sequence[
         if various
         else element_types.one_of(operand.name, operand.types),
         failing,
-        restricts_onnx=True,
+        # What takes truths alone here does so in ONNX.
+        restricts_onnx=operand.types != (DType.BOOL,),
         ruling=owner.ruling,
     )
 
