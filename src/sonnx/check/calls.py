@@ -75,7 +75,7 @@ def _complete(contract: Contract, call: Call, attributes: Collection[str]) -> Ca
     same = [*inputs] == [*call.inputs] and [*given] == [*call.attributes]
     if same and unknown == call.unknown:
         return call  # whole already; what rules find out about it serves whoever asks later
-    return Call(call.operator, inputs, given, call.outputs, call.constants, unknown, call.version)
+    return replace(call, inputs=inputs, attributes=given, unknown=unknown)
 
 
 def _gaps(operand: Operand, call: Call) -> Iterator[str]:

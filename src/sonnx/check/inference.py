@@ -37,6 +37,19 @@ def node_call(
     return Call(operator.name, inputs, node.attributes, outputs, constants, version=node.version)
 
 
+def constants_outside(
+    operator: Operator, node: Node, constant: Mapping[str, Any]
+) -> tuple[tuple[str, str], ...]:
+    """The first elements of constants for which a node's operator is not defined, by name (D-ALL-11)."""
+    if operator.definition is None or operator.definition.domain is None:
+        return ()
+    # What executes definitions is loaded by what needs it: few models do.
+    from sonnx.derive.constants import met_in_constants  # noqa: PLC0415  see above
+
+    labels = zip(operand_names(operator.contract.inputs, len(node.inputs)), node.inputs, strict=False)
+    return met_in_constants(operator, {label: constant[name] for label, name in labels if name in constant})
+
+
 def _by_operand(
     operands: tuple[Operand, ...], names: tuple[str, ...], types: Mapping[str, TensorType], kind: str
 ) -> dict[str, TensorType]:

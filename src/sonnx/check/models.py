@@ -1,12 +1,12 @@
 """Check a whole model: the rules on graphs, on each tensor, and on each node."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from sonnx.check.calls import check_node_call
 from sonnx.check.causes import Cause, open_input, open_types
-from sonnx.check.inference import UNTYPED, amended, inferred_types, node_call
+from sonnx.check.inference import UNTYPED, amended, constants_outside, inferred_types, node_call
 from sonnx.model.graph import Graph
 from sonnx.model.inline import Flat, flatten
 from sonnx.model.location import Location
@@ -146,6 +146,8 @@ def _node_findings(flat: Flat) -> Iterator[Finding]:
         operator = node_operator(node, graph.dialect)
         if operator is not None:
             call = node_call(operator, node, types, graph.data)
+            met = constants_outside(operator, node, graph.data)
+            call = replace(call, met=met) if met else call
             found = check_node_call(operator, call, location)
             yield from found
             # What is left out is a finding of its own; the other rules are asked as if it were written.

@@ -20,13 +20,15 @@ class Domain:
     """Where a definition is defined, if not everywhere (D-ALL-11): a truth over some of its operands.
 
     `text` says it as a sentence without its full stop, such as "the divisor is not 0". It holds for `kinds`
-    of types; of others it asks nothing. Where it is false a run stops, and no output is given.
+    of types; of others it asks nothing. Where it is false a run stops, and no output is given. `shown` are
+    two integers for examples: where all its operands are the first it holds, where the second it does not.
     """
 
     inside: Callable[..., Any]
     text: str
     ruling: str = "D-ALL-11"
     kinds: tuple[Kind, ...] = ("integers", "reals")
+    shown: tuple[int, int] = (1, 0)
 
     @property
     def operands(self) -> tuple[str, ...]:

@@ -41,6 +41,8 @@ class Call:
     constants: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
     unknown: tuple[str, ...] = ()
     version: int | None = None
+    # Elements of constants for which the operator is not defined (D-ALL-11), each with its name and place.
+    met: tuple[tuple[str, str], ...] = ()
     # What several rules ask of one call, found out once; a changed call starts anew.
     memo: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -61,7 +63,9 @@ def alike(call: Call) -> Alike | None:
     if marks is None or any(each.sizes is None and len(repr(each)) > _LONGEST for each in kinds):
         return None
     types = tuple(call.inputs.items()), tuple(call.outputs.items())
-    return Alike((types, written, marks, tuple(call.constants.items()), call.unknown, call.version), call)
+    return Alike(
+        (types, written, marks, tuple(call.constants.items()), call.unknown, call.version, call.met), call
+    )
 
 
 def _marks(value: Any) -> Any:

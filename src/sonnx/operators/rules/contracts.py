@@ -17,7 +17,7 @@ from sonnx.operators.rules.examples import good_call
 from sonnx.operators.rules.operands import Extents, extents
 from sonnx.operators.rules.shapes import NamesOf, common_shape, element_names
 from sonnx.terms.term import DefinitionError
-from sonnx.terms.tracing import called
+from sonnx.terms.tracing import Domain, called
 from sonnx.vocabulary.call import ABSENT, Call
 from sonnx.vocabulary.integers import Axes, Sizes
 from sonnx.vocabulary.operator import (
@@ -56,6 +56,7 @@ def elementwise(
     more: Sequence[Rule] = (),
     domain: str = "",
     added: Mapping[int, tuple[DType, ...]] = _NOTHING_ADDED,
+    defined: Domain | None = None,
     oldest: int = 7,
     formerly: Mapping[int, Mapping[str, float]] = _NOTHING_FORMERLY,
 ) -> Contract:
@@ -64,9 +65,9 @@ def elementwise(
     Inputs that list no types have `types`, one of them in a call, and so has an output that lists none. Those
     of no form are combined element by element: they have one shape, the output's. `dense` makes a rule of its
     own on sparse tensors, in place of the general one; `added` are types that only later ones of `versions`
-    have, by the version that added them; `more` are further rules. Since operator set 7, in which
-    broadcasting became implicit, ONNX has changed of such operators the types alone, unless `oldest` says
-    otherwise, or `formerly` which operands were attributes.
+    have, by the version that added them; `more` are further rules; `defined` is the definition's domain.
+    Since operator set 7, in which broadcasting became implicit, ONNX has changed of such operators the types
+    alone, unless `oldest` says otherwise, or `formerly` which operands were attributes.
     """
     operands = tuple(completed(operand, types, "elements") for operand in inputs)
     result = completed(output, types, "")
@@ -81,6 +82,7 @@ def elementwise(
     if added:
         typed = {each.name for each in operands if each.variable == _VARIABLE}
         found.append(made.types_of_version(owner, [name for name in combined if name in typed], added))
+    found += [] if defined is None else [made.inside(owner, operands, defined)]
     shapes_of = only(result.name, shape_of)
     shape_rule = made_outputs.output_shape(owner, result, "D1", shapes_of, first)
     found.append(_shape_of_inputs(shape_rule, operands))

@@ -10,11 +10,13 @@ from math import inf
 from typing import Any
 
 from sonnx.model.dtype import ALL, DType
+from sonnx.model.tensor_type import TensorType
 from sonnx.operators.rules import element_types, limits, shapes, storage, values
 from sonnx.operators.rules.examples import of_type, other_type, refused_type, with_inputs
+from sonnx.terms.tracing import Domain
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Attribute, Operand, identifier_of, operand_names
-from sonnx.vocabulary.rule import Predicate, Rule
+from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,37 @@ def types_of_version(owner: Owner, names: Sequence[str], added: Mapping[int, Seq
         replace(held, version=version - 1),
         passing=replace(held, version=version),
     )
+
+
+def inside(owner: Owner, operands: Sequence[Operand], domain: Domain) -> Rule:
+    """No element of a constant is one for which the operator is not defined (D-ALL-11)."""
+    vectors = {each.name: TensorType(DType.INT32, (2,)) for each in operands}
+    within, without = domain.shown
+    good = replace(
+        with_inputs(owner.good, **vectors), constants=dict.fromkeys(domain.operands, (within, within))
+    )
+    failing = replace(
+        good,
+        constants=dict.fromkeys(domain.operands, (within, without)),
+        met=tuple((f"{name}[1]", str(without)) for name in domain.operands),
+    )
+    return owner.rule(
+        "domain",
+        domain.place,
+        f"At every element, {domain.text}.",
+        "Of other elements the operator has no result: a run that comes to one stops there.",
+        _nothing_met,
+        failing,
+        ruling=domain.ruling,
+        passing=good,
+    )
+
+
+def _nothing_met(call: Call) -> Broken | None:
+    if not call.met:
+        return None
+    shown = tuple(Shown(name, element) for name, element in call.met)
+    return Broken(shown, "put another value there: every run would stop at this element and give no output")
 
 
 _NOT_CONVERTED = "No operand is converted: a conversion may round, and must be somebody's decision."

@@ -2,6 +2,7 @@
 
 from sonnx.model.dtype import IEEE, INTEGERS, DType
 from sonnx.operators.rules.contracts import elementwise
+from sonnx.operators.shared.divisors import DIVISIBLE
 from sonnx.vocabulary.operator import Operand
 
 CONTRACT = elementwise(
@@ -13,4 +14,5 @@ CONTRACT = elementwise(
     types=(DType.REAL, *IEEE, *INTEGERS),
     added={14: (DType.INT8, DType.INT16, DType.UINT8, DType.UINT16)},
     ruling="D-DIV",
+    defined=DIVISIBLE,
 )

@@ -1,7 +1,8 @@
 """Div: the quotient of two tensors, element by element."""
 
-from sonnx.terms.term import Term, Truth
-from sonnx.terms.tracing import Domain, elementwise
+from sonnx.operators.shared.divisors import DIVISIBLE
+from sonnx.terms.term import Term
+from sonnx.terms.tracing import elementwise
 from sonnx.terms.words import cases, otherwise, truncated, when
 
 
@@ -18,9 +19,4 @@ def div_of_integers(A: Term, B: Term) -> Term:
     )
 
 
-def divisible(B: Term) -> Truth:
-    """Floats have a quotient by zero: an infinity or a NaN."""
-    return B != 0
-
-
-DEFINITION = elementwise(div, integers=div_of_integers, domain=Domain(divisible, "the divisor is not 0"))
+DEFINITION = elementwise(div, integers=div_of_integers, domain=DIVISIBLE)

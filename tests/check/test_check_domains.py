@@ -1,0 +1,86 @@
+"""Constants for which an operator is not defined are found by the check (D-ALL-11)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.native.support import Array, constant, value
+
+import sonnx
+from sonnx.derive.constants import met_in_constants
+from sonnx.model.graph import Graph, Node
+from sonnx.operators import operator
+from sonnx.terms.term import Term, Truth
+from sonnx.terms.tracing import Domain
+from sonnx.vocabulary.operator import Operator
+
+pytestmark = pytest.mark.measured
+
+
+def quotient(divisors: Array, dtype: str = "int32") -> Graph:
+    """A by a constant."""
+    shape = divisors.shape
+    return Graph(
+        "example",
+        (value("a", dtype, shape),),
+        (value("y", dtype, shape),),
+        (Node("Div", ("a", "b"), ("y",), {}, "halve", version=14),),
+        (constant("b", divisors),),
+        opsets=(("", 22),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("divisors", "shown"),
+    [
+        (np.array([[1, 2], [0, 0]], np.int32), "B[1,0]"),
+        (np.array(0, np.int32), "B"),
+        (np.array([1, 1, 0], np.int32), "B[2]"),
+    ],
+)
+def test_the_first_constant_divisor_0_is_a_finding(divisors: Array, shown: str) -> None:
+    (found,) = sonnx.Graph.of(quotient(divisors)).check()
+    assert found.rule == "div.B.D8"
+    assert [(each.name, each.value) for each in found.values] == [(shown, "0")]
+    assert found.location is not None
+    assert (found.location.index, found.location.name) == (0, "halve")
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_other_constants_are_none(count: int) -> None:
+    assert sonnx.Graph.of(quotient(np.full((count,), -1, np.int32))).check() == ()
+    assert sonnx.Graph.of(quotient(np.zeros((count,), np.float32), "float")).check() == ()
+
+
+def test_a_divisor_of_another_type_is_left_to_the_rule_on_types() -> None:
+    found = sonnx.Graph.of(quotient(np.array([0.0], np.float32), "int32")).check()
+    assert "div.B.D8" not in {each.rule for each in found}
+
+
+def between(A: Term, B: Term) -> Truth:
+    return A < B
+
+
+def of_two() -> Operator:
+    divided = operator("div")
+    assert divided.definition is not None
+    return replace(divided, definition=replace(divided.definition, domain=Domain(between, "A is below B")))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "met"),
+    [
+        ([1, 3], [2, 3], (("A[1]", "3"), ("B[1]", "3"))),
+        ([1, 2], [2, 3], ()),
+        ([1], [0, 0], ()),  # a rule on shapes says why
+    ],
+)
+def test_where_a_domain_hangs_on_two_operands_both_are_shown(
+    a: Sequence[int], b: Sequence[int], met: object
+) -> None:
+    arrays = {"A": np.array(a, np.int32), "B": np.array(b, np.int32)}
+    assert met_in_constants(of_two(), arrays) == met
+    assert met_in_constants(of_two(), {"B": arrays["B"]}) == ()
+    assert met_in_constants(operator("mul"), arrays) == ()
+    assert met_in_constants(of_two(), {**arrays, "B": arrays["B"].astype(np.int64)}) == ()
