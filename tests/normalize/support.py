@@ -98,6 +98,13 @@ def types(found: Graph | Normalized) -> dict[str, str]:
     return {name: str(kind) for name, kind in graph.types.items()}
 
 
+def expanding(done: Normalized) -> dict[str, list[int]]:
+    """What each Expand takes, and the shape to which it brings that."""
+    data = done.graph.data
+    expands = [node for node in done.graph.nodes if node.operator == "Expand"]
+    return {node.inputs[0]: data[node.inputs[1]].tolist() for node in expands}
+
+
 def tensor(name: str, array: Array) -> Any:
     return numpy_helper.from_array(array, name)
 
