@@ -19,6 +19,10 @@ from sonnx.terms.tracing import elementwise, tensorwise, trace
 from sonnx.terms.words import (
     LOWEST,
     absolute,
+    bits_and,
+    bits_not,
+    bits_or,
+    bits_xor,
     cases,
     converted,
     is_minus_zero,
@@ -350,11 +354,16 @@ def test_integers_are_exact_unless_they_wrap() -> None:
         (lambda x: truncated(x, 2), [0, 0, 0]),
         (lambda x: truncated(x + 1, 2), [np.inf, 0, 0]),
         (lambda x: select(x == 0, 0, truncated(x, x)), [0, 0, 0]),
+        (lambda x: bits_and(bits_or(x, 1), bits_xor(bits_not(x), 3)), [0, 0, 0]),
+        (lambda x: bits_and(x + 1, 1), [np.inf, 0, 0]),
+        (lambda x: bits_not(x - 1), [0, np.inf, 0]),
         (lambda x: select(x < x + 1, 1, 2), [ONE, 0, 0]),
         (lambda x: narrow(wide(x) + 1), [np.inf, 0, 0]),
         (lambda x: select(is_nan(x), 1, LOWEST), [0, 0, 0]),
     ):
         assert bounded(meant, {"x": x}).error.tolist() == error
+    bits = bounded(lambda x: bits_and(bits_or(x, 8), bits_xor(bits_not(x), 3)), {"x": x})
+    assert bits.value.tolist() == [0b11, 0b1000, 0b1001]
     assert bounded(lambda x: truncated(x, 2), {"x": x}).value.tolist() == [63, -64, 2]
     large = np.array([2**63 - 1, 2**62], np.int64)
     assert bounded(lambda x: x + 1, {"x": large}).error.tolist() == [np.inf, 0]

@@ -16,6 +16,10 @@ from sonnx.terms.term import DefinitionError, Sort, Term, make
 from sonnx.terms.words import (
     LOWEST,
     absolute,
+    bits_and,
+    bits_not,
+    bits_or,
+    bits_xor,
     cases,
     converted,
     is_minus_zero,
@@ -59,6 +63,9 @@ ELEMENTS: dict[str, Term] = {
     r"\text{lowest} + \text{NaN} - \left(-\infty\right)": LOWEST + float("nan") - float("-inf"),
     r"\max(x, y) \cdot x": maximum(X, Y) * X,
     r"\text{truncated}\left(\frac{x}{y}\right)": truncated(X, Y),
+    r"x \mathbin{\&} \left(y + 1\right)": bits_and(X, Y + 1),
+    r"\left(x \mathbin{|} y\right) \oplus 1": bits_xor(bits_or(X, Y), 1),
+    r"\mathord{\sim} x": bits_not(X),
     r"\text{converted}(x + y)": converted(X + Y),
     r"x + y": cases(otherwise(narrow(wide(X) + wide(Y)), "D-ALL-4", "Summed.")),
     r"\begin{cases} x & \text{if } x \text{ is NaN} \\ y & \text{if } x < y \\ 0 & \text{otherwise} "

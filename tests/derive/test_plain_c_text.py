@@ -19,6 +19,7 @@ from sonnx.terms.term import Sort, Term, lift
 from sonnx.terms.tracing import elementwise, tensorwise
 from sonnx.terms.words import (
     absolute,
+    bits_and,
     cases,
     converted,
     is_minus_zero,
@@ -329,6 +330,7 @@ def test_comments_are_ascii_and_do_not_end_early() -> None:
 # A lambda around one word gives its operand a name, which the word itself would not (PLW0108).
 REFUSED: dict[str, tuple[Callable[..., Any], str, str]] = {
     "a root of integers": (lambda X: root(X), "int8", "no plain C for `root` of int8"),  # noqa: PLW0108  (above)
+    "bits of floats": (lambda X: bits_and(X, X), "float", "no plain C for `bits_and` of float"),
     "sums of bfloat16": (lambda X: X + X, "bfloat16", "no plain C that calculates with bfloat16"),
     "bfloat16 compared": (lambda X: X < 1, "bfloat16", "no plain C that compares bfloat16"),
     "NaNs of bfloat16": (lambda X: is_nan(-X), "bfloat16", "no plain C that looks for NaNs of bfloat16"),

@@ -20,6 +20,10 @@ from sonnx.terms.tracing import elementwise, tensorwise
 from sonnx.terms.words import (
     LOWEST,
     absolute,
+    bits_and,
+    bits_not,
+    bits_or,
+    bits_xor,
     cases,
     is_minus_zero,
     is_nan,
@@ -139,6 +143,9 @@ WORDS: dict[str, Callable[..., Any]] = {
         x, select(x < y, x, 2), root(y)
     ),
     "truncated (wide x) (narrow (root y))": lambda x, y: truncated(wide(x), narrow(root(y))),
+    "bits_or (bits_and x y) (bits_xor x (bits_not y))": lambda x, y: bits_or(
+        bits_and(x, y), bits_xor(x, bits_not(y))
+    ),
     "plus (plus x plus_infinity) (plus lowest a_nan)": lambda x, y: (x + INFINITY) + (LOWEST + float("nan")),
 }
 

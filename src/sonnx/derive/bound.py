@@ -268,6 +268,24 @@ class _Walk:
         value = np.floor_divide(a.value - rest, divisor)
         return Near(value, np.where((a.error == 0) & (b.error == 0), 0.0, np.inf))
 
+    def _bits(self, term: Term, operation: Callable[..., Any]) -> Near:
+        """Bits of what is off say nothing."""
+        given = self._all(term)
+        off = sum(np.asarray(each.error != 0) for each in given)
+        return Near(np.asarray(operation(*(each.value for each in given))), np.where(off, np.inf, 0.0))
+
+    def _bits_and(self, term: Term) -> Near:
+        return self._bits(term, np.bitwise_and)
+
+    def _bits_or(self, term: Term) -> Near:
+        return self._bits(term, np.bitwise_or)
+
+    def _bits_xor(self, term: Term) -> Near:
+        return self._bits(term, np.bitwise_xor)
+
+    def _bits_not(self, term: Term) -> Near:
+        return self._bits(term, np.bitwise_not)
+
     def _rounded(self, value: Array, error: Array, rounding: Array, *arguments: Near) -> Near:
         """A result with what it took along and its own rounding; none where a number is not finite."""
         form = FORMATS[held_type(value)]

@@ -343,6 +343,22 @@ class Integers(Calculated):
         negative = f"({self.type})(0 - ({self._unsigned}){x})"
         return self.said("magnitude", f"{x} < 0 ? {negative} : {x}")
 
+    def bitwise(self, term: Term, sign: str) -> str:
+        """The bits of two numbers together; C calculates in int at least."""
+        return self.said("bits", f"({self.type})({f' {sign} '.join(self.both(term))})")
+
+    def _bits_and(self, term: Term) -> str:
+        return self.bitwise(term, "&")
+
+    def _bits_or(self, term: Term) -> str:
+        return self.bitwise(term, "|")
+
+    def _bits_xor(self, term: Term) -> str:
+        return self.bitwise(term, "^")
+
+    def _bits_not(self, term: Term) -> str:
+        return self.said("bits", f"({self.type})~{self(term.arguments[0])}")
+
     def _truncated(self, term: Term) -> str:
         # All is calculated, needed or not: no divisor may trap. A definition asks for no 0.
         a, b = self.both(term)

@@ -395,6 +395,21 @@ class Walk:
         down = a // b
         return np.asarray(down + ((a % b != 0) & ((a < 0) != (b < 0))).astype(down.dtype))
 
+    def _bits_and(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a & b)
+
+    def _bits_or(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a | b)
+
+    def _bits_xor(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        return np.asarray(a ^ b)
+
+    def _bits_not(self, term: Term) -> Array:
+        return np.asarray(~self(term.arguments[0]))
+
     def _negate(self, term: Term) -> Array:
         return np.asarray(-self(term.arguments[0]))
 

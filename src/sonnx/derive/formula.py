@@ -279,6 +279,26 @@ class _Formula:
         """Quotients rounded towards zero."""
         return rf"\text{{truncated}}\left({self._divide(term)[0]}\right)", _ATOM
 
+    def bitwise(self, sign: str, term: Term) -> Text:
+        """Two numbers bit by bit."""
+        return sign.join(self.text(each, _ATOM) for each in term.arguments), _SUM
+
+    def _bits_and(self, term: Term) -> Text:
+        """Bits that both have."""
+        return self.bitwise(r" \mathbin{\&} ", term)
+
+    def _bits_or(self, term: Term) -> Text:
+        """Bits that one of both has."""
+        return self.bitwise(r" \mathbin{|} ", term)
+
+    def _bits_xor(self, term: Term) -> Text:
+        """Bits in which they differ."""
+        return self.bitwise(r" \oplus ", term)
+
+    def _bits_not(self, term: Term) -> Text:
+        """All bits the other way."""
+        return rf"\mathord{{\sim}} {self.text(term.arguments[0], _ATOM)}", _PRODUCT
+
     def _floor(self, term: Term) -> Text:
         """Quotients rounded down."""
         return rf"\left\lfloor {self._divide(term)[0]} \right\rfloor", _ATOM

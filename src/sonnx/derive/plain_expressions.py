@@ -31,6 +31,9 @@ _SIGNS = {
     "divide": ("/", PRODUCT),
     "truncated": ("/", PRODUCT),
 }
+_BITS = {"bits_and": "&", "bits_or": "|", "bits_xor": "^"}
+# Types whose numbers C calculates with in `int`, so that what comes out is cast back.
+_PROMOTED = (DType.INT8, DType.INT16, DType.UINT8, DType.UINT16)
 _FUNCTIONS = {"absolute": "fabs", "root": "sqrt", "plus_product": "fma"}
 # The operations of IEEE 754 as ACSL has them; the driver of proofs says what they are.
 _LOGIC = {
@@ -64,6 +67,15 @@ def _decimal(value: float) -> str:
         if "e" not in text and len(text) <= _MOST_DIGITS and Fraction(text) == value
         else hexadecimal(value)
     )
+
+
+def _bitwise(word: str, dtype: DType, arguments: list[Piece]) -> Piece:
+    """Bits of integers in both languages; operators on bits stand in brackets, as few know how they bind."""
+    if word == "bits_not":  # of unsigned numbers ACSL's is negative
+        return cast(C_TYPES[dtype].name, prefixed("~", *arguments))
+    a, b = arguments
+    made = Piece(f"{a.within(UNARY)} {_BITS[word]} {b.within(UNARY)}", CHOICE)
+    return cast(C_TYPES[dtype].name, made) if dtype in _PROMOTED else made
 
 
 class CWriter(Writer):
@@ -123,6 +135,10 @@ class CWriter(Writer):
         made = binary(*_SIGNS[word], a, b)
         whole = dtype in _NATIVE or (through is None and dtype in _THROUGH and dtype is not DType.UINT16)
         return made if whole else cast(name, made)
+
+    def bitwise(self, word: str, dtype: DType, arguments: list[Piece]) -> Piece:
+        """By an operator of the language."""
+        return _bitwise(word, dtype, arguments)
 
     def compared(self, word: str, real: str, a: Piece, b: Piece) -> Piece:
         """By an operator of the language."""
@@ -200,6 +216,10 @@ class LogicWriter(Writer):
         if dtype is DType.INT64:
             a, b = cast(through, a), cast(through, b)
         return cast(C_TYPES[dtype].name, cast(through, binary(*_SIGNS[word], a, b)))
+
+    def bitwise(self, word: str, dtype: DType, arguments: list[Piece]) -> Piece:
+        """As C has it: operators on integers of any length, and the same casts."""
+        return _bitwise(word, dtype, arguments)
 
     def compared(self, word: str, real: str, a: Piece, b: Piece) -> Piece:
         """By the name of the comparison."""

@@ -132,6 +132,10 @@ class Writer(ABC):
         """An operation on integers, which wrap (D-ALL-6)."""
 
     @abstractmethod
+    def bitwise(self, word: str, dtype: DType, arguments: list[Piece]) -> Piece:
+        """Integers bit by bit, in two's complement."""
+
+    @abstractmethod
     def compared(self, word: str, real: str, a: Piece, b: Piece) -> Piece:
         """A comparison of floats."""
 
@@ -283,6 +287,13 @@ class Writer(ABC):
 
     _number_add = _number_subtract = _number_multiply = _number_divide = _operation
     _number_root = _number_truncated = _number_plus_product = _operation
+
+    def _bits(self, term: Term, kind: DType) -> Piece:
+        if kind not in INTEGERS:
+            raise NoPlainError(f"there is no plain C for `{term.word}` of {kind}")
+        return self.bitwise(term.word, kind, [self.held(each, kind) for each in term.arguments])
+
+    _number_bits_and = _number_bits_or = _number_bits_xor = _number_bits_not = _bits
 
     def _number_negate(self, term: Term, kind: DType) -> Piece:
         (x,) = term.arguments

@@ -271,6 +271,22 @@ class Walk:
         """Quotients of integers."""
         return hlo.elementwise("divide", *self.together(a, b))
 
+    def _bits_and(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
+        """Bits of integers that both have."""
+        return hlo.elementwise("and", *self.together(a, b))
+
+    def _bits_or(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
+        """Bits of integers that one of both has."""
+        return hlo.elementwise("or", *self.together(a, b))
+
+    def _bits_xor(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
+        """Bits in which integers differ."""
+        return hlo.elementwise("xor", *self.together(a, b))
+
+    def _bits_not(self, _term: Term, x: Lowered) -> Lowered:
+        """All bits of integers the other way."""
+        return hlo.elementwise("not", self.tensor(x))
+
     def _root(self, _term: Term, x: Lowered) -> Lowered:
         """Square roots."""
         return self.calculated("sqrt", x)

@@ -102,6 +102,26 @@ def truncated(a: Operand, b: Operand) -> Term:
     return make("truncated", (number(a), number(b)))
 
 
+def bits_and(a: Operand, b: Operand) -> Term:
+    """The integer whose bits are set where both have them set, in two's complement."""
+    return make("bits_and", (number(a), number(b)))
+
+
+def bits_or(a: Operand, b: Operand) -> Term:
+    """The integer whose bits are set where one of both has them set, or both have."""
+    return make("bits_or", (number(a), number(b)))
+
+
+def bits_xor(a: Operand, b: Operand) -> Term:
+    """The integer whose bits are set where two differ."""
+    return make("bits_xor", (number(a), number(b)))
+
+
+def bits_not(x: Operand) -> Term:
+    """The integer with every bit the other way."""
+    return make("bits_not", (number(x),))
+
+
 def wide(x: Operand) -> Term:
     """An element in the type in which sums are made: float for float16, else its own (D-CONV-6)."""
     return make("wide", (number(x),))
