@@ -32,18 +32,15 @@ def test_a_run_that_divides_by_0_stops_and_names_node_index_and_values(tmp_path:
     divisors = np.array([[1, 2, 3], [4, 0, 0]], np.int32)
     result = divided(tmp_path, divisors, "--engine", engine)
     assert result.exit_code == 2
-    assert (
-        result.stderr.splitlines()[-7:]
-        == [
-            "error[div.B.D8]: At every element, the divisor is not 0",
-            f"  --> {tmp_path / 'quotient.onnx'}: node 0 `parts` (Div)",
-            "   A[1,1] = 1",
-            "   B[1,1] = 0",
-            "  help: the run stopped there and gives no output (D-ALL-11); give it other values, or put "
-            "others in their place before this node, as Where does",
-            "  more: sonnx explain div.B.D8",
-        ]
-    )
+    assert result.stderr.splitlines()[-7:] == [
+        "error[div.B.D8]: At every element, the divisor is not 0",
+        f"  --> {tmp_path / 'quotient.onnx'}: node 0 `parts` (Div)",
+        "   A[1,1] = 1",
+        "   B[1,1] = 0",
+        "  help: the run stopped there and gives no output (D-ALL-11); give it other values, or put "
+        "others in their place before this node, as Where does",
+        "  more: sonnx explain div.B.D8",
+    ]
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
 
 
