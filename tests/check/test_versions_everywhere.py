@@ -19,7 +19,7 @@ from sonnx.model.graph import Graph
 from sonnx.operators import NODE_OPERATORS
 from sonnx.operators.rules.values import as_float
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Attribute, Operator
+from sonnx.vocabulary.operator import Attribute, Operand, Operator, goes_by
 
 pytestmark = pytest.mark.measured
 
@@ -53,27 +53,23 @@ def good_call(operator: Operator, version: int | None = None) -> Call:
     return replace(good, attributes=given, version=version, outputs={})
 
 
-def model(operator: Operator, opset: int, dtype: DType | None = None) -> Graph:
-    """A file's model of one node, written as operator set 13 or a later one writes it."""
+def model(operator: Operator, opset: int, **types: DType) -> Graph:
+    """A file's model of one node; operands may have other types than those of the good call."""
     since = schemas(operator.contract.name)[opset].since_version
     asked = good_call(operator, since)
-    if dtype is not None:
-        shared = [name for name, kind in asked.inputs.items() if kind.dtype is first_type(operator, asked)]
-        shared = [name for name in shared if name not in asked.constants]
-        inputs = {n: replace(k, dtype=dtype) if n in shared else k for n, k in asked.inputs.items()}
-        asked = replace(asked, inputs=inputs)
-    return read(to_proto(graph_of(asked, opset)))
+    inputs = {name: replace(kind, dtype=types.get(name, kind.dtype)) for name, kind in asked.inputs.items()}
+    return read(to_proto(graph_of(replace(asked, inputs=inputs), opset)))
 
 
-def first_type(operator: Operator, asked: Call) -> DType | None:
-    return next(asked.inputs[name].dtype for name in typed(operator, asked))
-
-
-def typed(operator: Operator, asked: Call) -> list[str]:
-    """The operands of the type that several types may be, by name."""
-    (variable, types), *_ = [(o.variable, o.types) for o in operator.contract.inputs if len(o.types) > 1]
-    names = {o.name for o in operator.contract.inputs if o.types == types and o.variable == variable}
-    return [n for n in asked.inputs if n in names or n.rstrip("0123456789") in names]
+def sharing(operator: Operator, operand: Operand) -> list[str]:
+    """The operands that have the type of one, by name, itself among them."""
+    variable = operand.variable
+    same = [
+        each
+        for each in operator.contract.inputs
+        if each is operand or (variable and each.variable == variable)
+    ]
+    return [name for name in good_call(operator).inputs if any(goes_by(each, name) for each in same)]
 
 
 def types_in(schema: Schema, position: int) -> set[str]:
@@ -129,16 +125,17 @@ def test_operands_are_called_as_in_onnx(operator: Operator) -> None:
 
 @OPERATORS
 def test_every_type_that_passes_is_one_of_the_version(operator: Operator) -> None:
-    (position, operand), *_ = [(n, o) for n, o in enumerate(operator.contract.inputs) if len(o.types) > 1]
-    for version in operator.contract.versions:
-        schema = defs.get_schema(operator.contract.name, version, "")
-        opset = max(version, FIRST)
-        for dtype in set(operand.types) - {DType.REAL}:
-            findings = normalize(model(operator, opset, dtype)).findings
-            if dtype.value in types_in(schema, position):
-                assert findings == (), (version, dtype)
-            else:
-                assert [found.rule for found in findings if found.rule.endswith(".D9")], (version, dtype)
+    contract = operator.contract
+    for version in contract.versions:
+        schema = defs.get_schema(contract.name, version, "")
+        for position, operand in enumerate(contract.inputs):
+            for dtype in () if operand.constant else set(operand.types) - {DType.REAL}:
+                types = dict.fromkeys(sharing(operator, operand), dtype)
+                findings = normalize(model(operator, max(version, FIRST), **types)).findings
+                if dtype.value in types_in(schema, position):
+                    assert findings == (), (version, dtype)
+                else:
+                    assert [each.rule for each in findings if each.rule.endswith(".D9")], (version, dtype)
 
 
 def written_default(schema: Schema, attribute: Attribute) -> Any:
