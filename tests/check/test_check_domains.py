@@ -1,15 +1,20 @@
 """Constants for which an operator is not defined are found by the check (D-ALL-11)."""
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from onnx import ModelProto
 from tests.native.support import Array, constant, value
+from tests.normalize.support import proto, read, with_arrays
 
 import sonnx
 from sonnx.derive.constants import met_in_constants
 from sonnx.model.graph import Graph, Node
+from sonnx.normalize.passes import normalize_graph
 from sonnx.operators import operator
 from sonnx.terms.term import Term, Truth
 from sonnx.terms.tracing import Domain
@@ -84,3 +89,35 @@ def test_where_a_domain_hangs_on_two_operands_both_are_shown(
     assert met_in_constants(of_two(), {"B": arrays["B"]}) == ()
     assert met_in_constants(operator("mul"), arrays) == ()
     assert met_in_constants(of_two(), {**arrays, "B": arrays["B"].astype(np.int64)}) == ()
+
+
+def expanded(sizes: str, divisors: Array, times: int = 1) -> Graph:
+    """A by a constant that one Expand repeats, or several after one another."""
+    names = ["b", *(f"b{number}" for number in range(times))]
+    nodes = "".join(f"{made} = Expand({taken}, s) " for taken, made in pairwise(names))
+    text = f"g (int32{sizes} a) => (int32{sizes} y) {{ {nodes} y = Div(a, {names[-1]}) }}"
+    shape = np.array(ast.literal_eval(sizes), np.int64)
+    return normalized_graph(with_arrays(proto(text), b=divisors, s=shape))
+
+
+def normalized_graph(model: ModelProto) -> Graph:
+    return normalize_graph(read(model)).graph
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_constant_that_an_expand_repeats_is_a_constant(times: int) -> None:
+    (found,) = sonnx.Graph.of(expanded("[2,3]", np.array([4, 0, 1], np.int32), times)).check()
+    assert found.rule == "div.B.D8"
+    assert [(each.name, each.value) for each in found.values] == [("B[1]", "0")]
+    assert sonnx.Graph.of(expanded("[2,3]", np.array([4, -1, 1], np.int32), times)).check() == ()
+
+
+def test_a_constant_that_is_repeated_no_times_divides_nothing() -> None:
+    assert sonnx.Graph.of(expanded("[0,3]", np.zeros((0, 3), np.int32))).check() == ()
+
+
+def test_normalizing_hides_no_divisor_0() -> None:
+    text = "g (int32[2,3] a) => (int32[2,3] y) { y = Div(a, b) }"
+    model = with_arrays(proto(text), b=np.array(0, np.int32))
+    assert "div.B.D8" in {each.rule for each in sonnx.Graph.of(read(model)).check()}
+    assert [each.rule for each in sonnx.Graph.of(normalized_graph(model)).check()] == ["div.B.D8"]

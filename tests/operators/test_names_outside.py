@@ -31,7 +31,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
         frozenset({"Clip", "Conv", "Expand", "Where"}),
         "figures of graphs draw an example",
     ),
-    "src/sonnx/normalize/operators.py": (
+    "src/sonnx/operators/shared/expanding.py": (
         frozenset({"Expand"}),
         "it is how a graph writes broadcasting, which normalizing makes visible (D-ALL-5)",
     ),

@@ -1,5 +1,6 @@
 """Node by node, in order: what ONNX leaves to defaults is written, and types are inferred."""
 
+from collections import ChainMap
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from sonnx.operators.graph.content import shown_type
 from sonnx.operators.graph.structure import shown_name
 from sonnx.operators.rules.amending import amendments
 from sonnx.operators.rules.wording import written
+from sonnx.operators.shared.expanding import REPEATING, behind
 from sonnx.vocabulary.operator import (
     Amendment,
     ExpandOperand,
@@ -28,8 +30,6 @@ from sonnx.vocabulary.operator import (
 )
 
 _OPEN = TensorType(None, None)
-# The operator that does in a graph what broadcasting does inside others (D-ALL-5).
-_EXPAND = "Expand"
 
 
 def amend_and_infer(graph: Graph) -> tuple[Graph, list[Change]]:
@@ -56,14 +56,8 @@ def _gone_through(graph: Graph, symbols: Symbols) -> tuple[Graph, list[Change]]:
             node = _amended(work, operator, node, amendment, location)
         work.nodes.append(node)
         _infer(work, operator, node, location)
-        _remember(work, node)
+        work.repeated |= behind(node, ChainMap(work.data, work.repeated))
     return _finished(work), work.changes
-
-
-def _remember(work: Work, node: Node) -> None:
-    """Keep what an Expand repeats, if that is a constant."""
-    if (node.domain, node.operator) == ("", _EXPAND) and node.inputs and node.inputs[0] in work.data:
-        work.repeated.update(dict.fromkeys(node.outputs, work.data[node.inputs[0]]))
 
 
 def _finished(work: Work) -> Graph:
@@ -132,11 +126,11 @@ def _expand(work: Work, operator: Operator, node: Node, amendment: ExpandOperand
     label = work.node_names.fresh(f"{label_of(node)}/expand_{amendment.name}")
     work.nodes.append(
         Node(
-            _EXPAND,
+            REPEATING,
             (source, shape),
             (target,),
             name=label,
-            version=operator_named(_EXPAND).contract.versions[-1],
+            version=operator_named(REPEATING).contract.versions[-1],
         )
     )
     work.types[target] = replace(work.types[source], shape=amendment.shape, denotation=None)
