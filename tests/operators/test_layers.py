@@ -24,7 +24,8 @@ ALLOWED: Mapping[str, set[str]] = {
     # What follows from definitions knows no operator and no engine.
     "derive": {"model", "vocabulary", "numeric", "terms", "mlir", "derive"},
     "operators": {"model", "vocabulary", "numeric", "terms", "operators", "drawing", "mlir"},
-    "check": {"model", "vocabulary", "operators", "check"},
+    # Whether a constant lies in a domain is asked of the definition (D-ALL-11).
+    "check": {"model", "vocabulary", "derive", "operators", "check"},
     # XLA is an engine as well: it knows the operators and no other engine.
     "stablehlo": {"model", "vocabulary", "derive", "numeric", "operators", "mlir", "stablehlo"},
     "evaluate": {"model", "vocabulary", "derive", "numeric", "operators", "check", "report", "evaluate"},
