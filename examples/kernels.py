@@ -26,7 +26,9 @@ from sonnx.operators.rules.examples import good_call
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Operator, operand_names
 
-OPSET = 20
+# The first operator set that has all attributes of the operators, and the version of files that goes with it.
+OPSET = 24
+IR_VERSION = 12
 IMAGE, KERNEL, RESULT, REPEATED = (1, 2, 5, 6), (3, 2, 3, 2), (1, 3, 3, 5), (2, 3, 3, 5)
 SLIDING: dict[str, Any] = {"strides": (2, 1), "pads": (1, 1, 1, 0), "dilations": (1, 2), "group": 1}
 
@@ -69,7 +71,9 @@ def build(*, convolutions: bool = False) -> ModelProto:
         value_info=inner,
     )
     opsets = [helper.make_opsetid("", OPSET)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="sonnx-example")
+    return helper.make_model(
+        graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="sonnx-example"
+    )
 
 
 # The types on which contracts of elements are proved.
@@ -102,7 +106,20 @@ def calls(operator: Operator, dtype: DType) -> Iterator[Call]:
             operand = typed.get(name) or contract.inputs[-1]
             known = good.inputs.get(name) or TensorType(dtype, _SIZES)
             inputs[name] = replace(known, dtype=dtype) if operand.variable else known
-        yield replace(good, inputs=inputs)
+        written = {name: value for name, value in good.attributes.items() if not contract.named[name].mode}
+        yield from _converted(operator, replace(good, inputs=inputs, attributes=written))
+
+
+def _converted(operator: Operator, asked: Call) -> Iterator[Call]:
+    """The call; of an operator that converts, one to each other type."""
+    named = operator.trying.converts_to
+    if not named:
+        yield asked
+        return
+    (given,) = asked.inputs.values()
+    for target in map(DType, ELEMENTS):
+        if target is not given.dtype:
+            yield replace(asked, attributes={**asked.attributes, named: TO_ONNX[target]})
 
 
 def build_elements(name: str) -> ModelProto:
@@ -140,7 +157,9 @@ def build_elements(name: str) -> ModelProto:
     inputs, between = ([_value(*each) for each in values.items()] for values in (known, made))
     graph = helper.make_graph(nodes, f"elements_{name}", inputs, outputs, held, value_info=between)
     opsets = [helper.make_opsetid("", OPSET)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="sonnx-example")
+    return helper.make_model(
+        graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="sonnx-example"
+    )
 
 
 def _held(label: str, call: Call, kind: int) -> Iterator[TensorProto]:

@@ -335,7 +335,6 @@ REFUSED: dict[str, tuple[Callable[..., Any], str, str]] = {
     "bfloat16 compared": (lambda X: X < 1, "bfloat16", "no plain C that compares bfloat16"),
     "NaNs of bfloat16": (lambda X: is_nan(-X), "bfloat16", "no plain C that looks for NaNs of bfloat16"),
     "a sign of zero": (lambda X: is_minus_zero(absolute(X)), "float", "no plain C that tells -0 from \\+0"),
-    "floats to integers": (lambda X: converted(X), "float", "no plain C that converts float to bool"),  # noqa: PLW0108  (above)
 }
 
 
@@ -344,6 +343,11 @@ def test_what_has_no_plain_c_is_refused(case: str) -> None:
     defined, dtype, message = REFUSED[case]
     with pytest.raises(NoPlainError, match=message):
         written(elementwise(defined), {"X": (dtype, (2,))}, {"Z": ("bool", (2,))})
+
+
+def test_parts_of_complex_numbers_are_not_converted() -> None:
+    with pytest.raises(NoPlainError, match="no plain C that converts complex64 to float"):
+        written(elementwise(lambda X: converted(X)), {"X": ("complex64", (2,))}, {"Z": ("float", (2,))})  # noqa: PLW0108  (above)
 
 
 def test_an_operator_without_definition_is_refused() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples.kernels import calls
+from examples.kernels import OPSET, calls
 from tests.operators.support import FLOATS, HELD, INTEGERS, special_values
 
 import sonnx
@@ -26,7 +26,7 @@ from sonnx.vocabulary.kernel import KernelStyle
 Array = Any
 
 STRICT = "-Wall -Wextra -Wconversion -Wpedantic -Werror"
-OPSETS = (("", 22),)
+OPSETS = (("", OPSET),)
 
 needs_clang = pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed")
 needs_valgrind = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
@@ -113,7 +113,7 @@ class Author:
                 (name,),
                 more,
                 f"{operator} {name}",
-                version=NODE_OPERATORS[operator].contract.versions[-1],
+                version=max(each for each in NODE_OPERATORS[operator].contract.versions if each <= OPSET),
             )
         )
         return name

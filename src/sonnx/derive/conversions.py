@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.model.dtype import INTEGERS, XLA_NAMES, DType
+from sonnx.model.dtype import INTEGERS, ONNX_NUMBERS, XLA_NAMES, DType
 from sonnx.model.tensor_type import Dialect, TensorType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.numeric.convert import PART, convert
@@ -114,8 +114,11 @@ class _Asked:
         return XLA_NAMES[dtype] if self._dialect == "xla" else dtype.value
 
     def attributes(self, target: DType) -> Mapping[str, Any]:
-        """The attributes of a conversion to a type: modes are as usual."""
-        return {self.operator.trying.converts_to: self.spelled(target), **self._modes}
+        """The attributes of a conversion to a type: modes are as usual, what is left over means nothing."""
+        told = XLA_NAMES[target] if self._dialect == "xla" else ONNX_NUMBERS[target]
+        named = self.operator.contract.attributes
+        rest = {each.name: each.default_in_onnx for each in named if each.default_in_onnx is not None}
+        return {self.operator.trying.converts_to: told, **rest, **self._modes}
 
     @property
     def _modes(self) -> Mapping[str, Any]:

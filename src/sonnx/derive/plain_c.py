@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import prod
 
 from sonnx.derive.c_types import C_TYPES, place, same
+from sonnx.derive.conversion_steps import by_steps
 from sonnx.derive.plain_expressions import CWriter, LogicWriter
 from sonnx.derive.plain_folds import Steps, fold_in, logic, loops, steps_of
 from sonnx.derive.plain_pieces import Piece
@@ -111,7 +112,8 @@ def _of_elements(
         for operand, given in trace.operands.items()
     }
     term, executed = (
-        plainly(each, element, fused=_is_fused(request)) for each in (meant.term, meant.executed)
+        by_steps(plainly(each, element, fused=_is_fused(request)), element, result)
+        for each in (meant.term, meant.executed)
     )
     parameters = [f"{setting.c_name(types[operand])} {called[operand]}" for operand in meant.names]
     logical = [f"{setting.logic_name(types[operand])} {called[operand]}" for operand in meant.names]

@@ -56,6 +56,8 @@ _THROUGH = {
 # Those of them in which results wrap: contracts spell the same casts.
 _WRAPPED = {DType.UINT16: "uint32_t", DType.INT64: "uint64_t"}
 _NATIVE = (DType.UINT32, DType.UINT64)
+# What floats of few bits are called, which C holds as integers.
+_FEW_BITS = {DType.FLOAT16: "half", DType.BFLOAT16: "bfloat16"}
 _MOST_DIGITS = 10
 
 
@@ -99,15 +101,25 @@ class CWriter(Writer):
         text = _decimal(value)
         return Piece(f"{text}{suffix}", UNARY if text.startswith("-") else PRIMARY)
 
-    def widened(self, a: Piece) -> Piece:
+    def widened(self, a: Piece, dtype: DType = DType.FLOAT16) -> Piece:
         """By the package's function."""
-        self.helpers.add("float_of_half")
-        return call("float_of_half", a)
+        return self._by(f"float_of_{_FEW_BITS[dtype]}", a)
 
-    def narrowed(self, a: Piece) -> Piece:
+    def narrowed(self, a: Piece, dtype: DType = DType.FLOAT16) -> Piece:
         """By the package's function."""
-        self.helpers.add("half_of_float")
-        return call("half_of_float", a)
+        return self._by(f"{_FEW_BITS[dtype]}_of_float", a)
+
+    def odd(self, a: Piece) -> Piece:
+        """By the package's function."""
+        return self._by("odd_float", a)
+
+    def _by(self, name: str, a: Piece) -> Piece:
+        self.helpers.add(name)
+        return call(name, a)
+
+    def whole(self, dtype: DType, a: Piece) -> Piece:
+        """By a cast, which is asked only for what the type holds."""
+        return self.cast(dtype, a)
 
     def calculated(self, term: Term, real: str, arguments: list[Piece]) -> Piece:
         """An operator of the language, or a function of <math.h> that rounds once."""
@@ -193,13 +205,21 @@ class LogicWriter(Writer):
             return call(f"opposite_{real}", self._real(-value, real))
         return cast(real, Piece(_decimal(value)))
 
-    def widened(self, a: Piece) -> Piece:
+    def widened(self, a: Piece, dtype: DType = DType.FLOAT16) -> Piece:
         """By name; what it is nobody says but the function's own contract."""
-        return call("value_of_half", a)
+        return call(f"value_of_{_FEW_BITS[dtype]}", a)
 
-    def narrowed(self, a: Piece) -> Piece:
+    def narrowed(self, a: Piece, dtype: DType = DType.FLOAT16) -> Piece:
         """By name (same)."""
-        return call("nearest_half", a)
+        return call(f"nearest_{_FEW_BITS[dtype]}", a)
+
+    def odd(self, a: Piece) -> Piece:
+        """By name (same)."""
+        return call("beside_double", a)
+
+    def whole(self, dtype: DType, a: Piece) -> Piece:
+        """Towards zero; what is said around it says where that is within the type."""
+        return call("\\truncate", a)
 
     def calculated(self, term: Term, real: str, arguments: list[Piece]) -> Piece:
         """By the name of the operation."""

@@ -46,7 +46,10 @@ _C = (
     "volatile while"
 )
 _ACSL = "asm bool boolean complex integer logic main predicate real result"
-_CALLED = "fabs fabsf fma fmaf sqrt sqrtf float_of_half half_of_float nearest_half value_of_half"
+_CALLED = (
+    "fabs fabsf fma fmaf sqrt sqrtf float_of_half half_of_float nearest_half value_of_half float_of_bfloat16 "
+    "bfloat16_of_float nearest_bfloat16 value_of_bfloat16 odd_float beside_double"
+)
 _TAKEN = frozenset(f"{_C} {_ACSL} {_CALLED}".split())
 _INT32 = range(-(2**31), 2**31)
 

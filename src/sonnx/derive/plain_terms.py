@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sonnx.derive.c_types import C_TYPES, REALS
+from sonnx.derive.conversion_steps import BITS
 from sonnx.derive.literals import literal
 from sonnx.derive.plain_pieces import (
     AND,
@@ -23,6 +24,7 @@ from sonnx.derive.plain_pieces import (
 from sonnx.derive.ranges import Ranges, followed, range_of
 from sonnx.derive.tracing import suited
 from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
+from sonnx.numeric.convert import PART
 from sonnx.terms.term import Sort, Term, Truth, lift, make
 from sonnx.terms.walking import rebuilt
 from sonnx.terms.words import Named, select
@@ -116,12 +118,20 @@ class Writer(ABC):
         """A number of a type; bits for float16."""
 
     @abstractmethod
-    def widened(self, a: Piece) -> Piece:
-        """The float that bits of a float16 stand for."""
+    def widened(self, a: Piece, dtype: DType = DType.FLOAT16) -> Piece:
+        """The float that bits stand for."""
 
     @abstractmethod
-    def narrowed(self, a: Piece) -> Piece:
-        """The bits of the float16 nearest to a float."""
+    def narrowed(self, a: Piece, dtype: DType = DType.FLOAT16) -> Piece:
+        """The bits of the nearest number to a float."""
+
+    @abstractmethod
+    def odd(self, a: Piece) -> Piece:
+        """A double as a float that lies on its side of every number with fewer bits."""
+
+    @abstractmethod
+    def whole(self, dtype: DType, a: Piece) -> Piece:
+        """A float, cut off, as an integer."""
 
     @abstractmethod
     def calculated(self, term: Term, real: str, arguments: list[Piece]) -> Piece:
@@ -157,7 +167,7 @@ class Writer(ABC):
 
     @abstractmethod
     def cast(self, dtype: DType, a: Piece) -> Piece:
-        """An integer in another type."""
+        """A number in another type of C's."""
 
     def kind(self, term: Term) -> DType | None:
         """The type of a number; None for one that takes that of its neighbours, as literals do."""
@@ -172,7 +182,8 @@ class Writer(ABC):
             case "narrow" | "value" | "read" | "read_flat" | "named":
                 return self.setting.element
             case "converted":
-                return self.setting.result
+                step_to: DType = term.data
+                return step_to
             case "select":
                 among = term.arguments[1:]
             case _:
@@ -265,14 +276,17 @@ class Writer(ABC):
 
     def _number_converted(self, term: Term, kind: DType) -> Piece:
         (x,) = term.arguments
-        given = self.kind(x) or kind
-        if given is kind:
-            return self.held(x, kind)
-        if given in INTEGERS and kind in INTEGERS:
-            return self.cast(kind, self.held(x, given))
-        if given is DType.FLOAT16 and kind is DType.FLOAT:
+        given = self.kind(x) or self.setting.element
+        if PART.keys() & {given, kind}:
+            raise NoPlainError(f"there is no plain C that converts {given} to {kind}")
+        if given is DType.FLOAT16:  # a step to float, which may be known
             return self.value(x, given)
-        raise NoPlainError(f"there is no plain C that converts {given} to {kind}")
+        made = self.held(x, given)
+        if given in BITS:
+            return self.widened(made, given)
+        if kind in BITS:
+            return self.narrowed(self.odd(made) if given is DType.DOUBLE else made, kind)
+        return self.whole(kind, made) if given in REALS and kind in INTEGERS else self.cast(kind, made)
 
     def _operation(self, term: Term, kind: DType) -> Piece:
         if kind in REALS:

@@ -49,6 +49,9 @@ _IEEE = {
 _HALF = {
     "value_of_half": "logic float value_of_half(integer half);",
     "nearest_half": "logic uint16_t nearest_half(float value);",
+    "value_of_bfloat16": "logic float value_of_bfloat16(integer bits);",
+    "nearest_bfloat16": "logic uint16_t nearest_bfloat16(float value);",
+    "beside_double": "logic float beside_double(double value);",
 }
 # Functions of <math.h> that round once: the operations that they are, and their names in C.
 _LIBRARY = {"fused": "fma", "root": "sqrt", "absolute": "fabs"}

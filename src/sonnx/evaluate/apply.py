@@ -10,7 +10,7 @@ import numpy as np
 from sonnx.check.calls import check_call
 from sonnx.derive.evaluate import evaluate
 from sonnx.evaluate.memory import require_short
-from sonnx.model.dtype import DType
+from sonnx.model.dtype import ONNX_NUMBERS, DType
 from sonnx.numeric.arrays import Array, describe, finish
 from sonnx.numeric.environment import require_ieee
 from sonnx.operators.rules.limits import MOST_AXES
@@ -23,6 +23,8 @@ from sonnx.vocabulary.call import Alike, Call, alike
 from sonnx.vocabulary.operator import Contract, Operator
 from sonnx.vocabulary.outside import OutsideError
 from sonnx.vocabulary.rule import RuleError
+
+_NUMBERS: Mapping[str, int] = {dtype.value: number for dtype, number in ONNX_NUMBERS.items()}
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,16 @@ def _remembered(operator: Operator, asked: Alike) -> Mapping[str, DType | None]:
 
 
 def kept(contract: Contract, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes as a file of ONNX would keep them: a number that is to be a float is the nearest one."""
+    """Attributes as a file of ONNX would keep them.
+
+    A number that is to be a float is the nearest one; an element type has a number.
+    """
     found = dict(attributes)
     for name, attribute in contract.named.items():
         if attribute.kind == "float" and name in found:
             found[name] = as_float(found[name])
+        if attribute.kind == "element type" and isinstance(found.get(name), str):
+            found[name] = _NUMBERS.get(found[name], found[name])
     return found
 
 

@@ -8,14 +8,11 @@ from onnx import TensorProto, TypeProto, ValueInfoProto
 
 from sonnx.load.limits import MOST_AXES
 from sonnx.load.strings import notes_of, quoted, text_of
-from sonnx.model.dtype import ALL, DType
+from sonnx.model.dtype import ONNX_NUMBERS, DType
 from sonnx.model.graph import Value
 from sonnx.model.tensor_type import Size, TensorType
 
-# ONNX spells the types of the profile as the profile does, in capitals.
-TO_ONNX: Mapping[DType, int] = {
-    dtype: TensorProto.DataType.Value(dtype.upper()) for dtype in ALL if dtype is not DType.REAL
-}
+TO_ONNX: Mapping[DType, int] = ONNX_NUMBERS
 _FROM_ONNX = {number: dtype for dtype, number in TO_ONNX.items()}
 _NAMES: Mapping[int, str] = {
     number: name.lower() for name, number in TensorProto.DataType.items() if number != 0

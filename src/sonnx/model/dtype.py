@@ -36,6 +36,42 @@ INTEGERS = SIGNED + UNSIGNED
 MOVED = (DType.BOOL, DType.STRING, DType.BFLOAT16, DType.COMPLEX64, DType.COMPLEX128)
 ALL = (DType.REAL, *IEEE, *INTEGERS, *MOVED)
 
+# The numbers of types in files of ONNX; `real` has none.
+ONNX_NUMBERS = {
+    DType.FLOAT: 1,
+    DType.UINT8: 2,
+    DType.INT8: 3,
+    DType.UINT16: 4,
+    DType.INT16: 5,
+    DType.INT32: 6,
+    DType.INT64: 7,
+    DType.STRING: 8,
+    DType.BOOL: 9,
+    DType.FLOAT16: 10,
+    DType.DOUBLE: 11,
+    DType.UINT32: 12,
+    DType.UINT64: 13,
+    DType.COMPLEX64: 14,
+    DType.COMPLEX128: 15,
+    DType.BFLOAT16: 16,
+}
+# What other numbers stand for: types of ONNX that the profile does not have.
+FOREIGN_NUMBERS = {
+    0: "undefined",
+    17: "float8e4m3fn",
+    18: "float8e4m3fnuz",
+    19: "float8e5m2",
+    20: "float8e5m2fnuz",
+    21: "uint4",
+    22: "int4",
+    23: "float4e2m1",
+    24: "float8e8m0",
+    25: "uint2",
+    26: "int2",
+    27: "float6e2m3",
+    28: "float6e3m2",
+}
+
 # The same types as the XLA documents spell them (D-XLA-6); `real` and `string` have no name there.
 XLA_NAMES = {
     DType.BOOL: "pred",

@@ -22,6 +22,7 @@ _ONNX = (
     "bitwise_not",
     "bitwise_or",
     "bitwise_xor",
+    "cast",
     "div",
     "equal",
     "greater",

@@ -26,13 +26,17 @@ _OPERATION = re.compile(
     r"|logic (float|double) (?:opposite|absolute|root)_\4\(\4 a\)"
     r"|logic boolean (?:less|less_equal|equal)_(float|double)\(\5 a, \5 b\)"
     r"|logic boolean nan_(float|double)\(\6 a\)"
-    r"|logic float value_of_half\(integer half\)"
-    r"|logic uint16_t nearest_half\(float value\)"
+    r"|logic float value_of_(?:half\(integer half|bfloat16\(integer bits)\)"
+    r"|logic uint16_t nearest_(?:half|bfloat16)\(float value\)"
+    r"|logic float beside_double\(double value\)"
 )
 # Functions whose contract stands without proof, where they are written as the package has them.
 ASSUMED: Mapping[str, str] = {
     "float_of_half": "the value of a float16 is what `value_of_half` names; tested on all 65,536 values",
     "half_of_float": "the nearest float16 is what `nearest_half` names; tested on every boundary between two",
+    "float_of_bfloat16": "what `value_of_bfloat16` names; tested on all 65,536 values",
+    "bfloat16_of_float": "what `nearest_bfloat16` names; tested on every boundary between two",
+    "odd_float": "what `beside_double` names; tested around boundaries between floats",
 }
 
 

@@ -16,6 +16,7 @@ _KINDS: Mapping[str, Any] = {
     "integer": int,
     "float": float,
     "text": str,
+    "element type": int | str,
     "pairs of integers": Sequence[Sequence[int]],
     "floats": Sequence[float],
 }

@@ -47,7 +47,13 @@ _TRAINING = "ai.onnx.preview.training"
 _NO_IS_TEST, _TRAINING_MODE = 7, 2
 _LONGEST_TYPE = 200
 # What the kinds of attributes are called in a file of ONNX.
-_KINDS_IN_FILES = {"float": "float", "integer": "int", "integers": "ints", "text": "string"}
+_KINDS_IN_FILES = {
+    "float": "float",
+    "integer": "int",
+    "element type": "int",
+    "integers": "ints",
+    "text": "string",
+}
 
 
 def _subgraphs(node: Node) -> list[str]:

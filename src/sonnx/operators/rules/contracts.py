@@ -12,6 +12,7 @@ from typing import Any
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators.rules import axes, holding, made, made_lists, made_outputs
+from sonnx.operators.rules.converting import Converting
 from sonnx.operators.rules.declarations import ShapeOf, ShapesOf, only
 from sonnx.operators.rules.examples import good_call
 from sonnx.operators.rules.operands import Extents, extents
@@ -59,13 +60,15 @@ def elementwise(
     defined: Domain | None = None,
     oldest: int = 7,
     formerly: Mapping[int, Mapping[str, float]] = _NOTHING_FORMERLY,
+    converts: Converting | None = None,
 ) -> Contract:
     """The contract of an operator that makes each element of its output from those at the same place.
 
     Inputs that list no types have `types`, one of them in a call, and so has an output that lists none. Those
     of no form are combined element by element: they have one shape, the output's. `dense` makes a rule of its
     own on sparse tensors, in place of the general one; `added` are types that only later ones of `versions`
-    have, by the version that added them; `more` are further rules; `defined` is the definition's domain.
+    have, by the version that added them; `converts` says to which type elements are converted, if they are;
+    `more` are further rules; `defined` is the definition's domain.
     Since operator set 7, in which broadcasting became implicit, ONNX has changed of such operators the types
     alone, unless `oldest` says otherwise, or `formerly` which operands were attributes.
     """
@@ -84,9 +87,15 @@ def elementwise(
         found.append(made.types_of_version(owner, [name for name in combined if name in typed], added))
     found += [] if defined is None else [made.inside(owner, operands, defined)]
     shapes_of = only(result.name, shape_of)
-    shape_rule = made_outputs.output_shape(owner, result, "D1", shapes_of, first)
+    declared = result if converts is None else converts.exemplary(owner.good, result)
+    shape_rule = made_outputs.output_shape(owner, declared, "D1", shapes_of, first)
     found.append(_shape_of_inputs(shape_rule, operands))
-    found.append(made_outputs.output_type(owner, result, "D2", shapes_of, first))
+    output_types = _output_types(operands, result, names_of, shape_of)
+    if converts is None:
+        found.append(made_outputs.output_type(owner, result, "D2", shapes_of, first))
+    else:
+        found += converts.rules(owner, result.name)
+        output_types = converts.output_types(result.name)
     return Contract(
         name,
         versions,
@@ -95,7 +104,7 @@ def elementwise(
         (result,),
         tuple(attributes),
         _ordered(_said(found, words), more, result),
-        _output_types(operands, result, names_of, shape_of),
+        output_types,
         domain=domain,
         uses_arithmetic=uses_arithmetic,
         ruling=ruling,
@@ -296,7 +305,7 @@ def _attribute_rules(
     """What is said of axes, sizes and numbers; of numbers, unless the operator has a rule of its own."""
     for attribute in attributes:
         if attribute.since:
-            yield holding.since(owner, attribute, "D9")
+            yield holding.since(owner, attribute, "D9", attributes)
         if attribute.holds is not None:
             yield from holding.rules(owner, attribute, inputs, _labels())
             continue

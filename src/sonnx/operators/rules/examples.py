@@ -14,7 +14,7 @@ from sonnx.vocabulary.operator import Attribute, Operand, operand_names
 _USUAL = (DType.FLOAT, DType.BOOL)
 _REFUSED = (DType.BFLOAT16, DType.INT32, DType.UINT8, *ALL)
 _SHAPE = (2, 3)
-_NUMBERS: Mapping[str, Any] = {"float": 0.5, "integer": 1}
+_NUMBERS: Mapping[str, Any] = {"float": 0.5, "integer": 1, "element type": 1}
 
 
 def good_call(

@@ -39,9 +39,12 @@ def rules(owner: Owner, holder: Holder, inputs: Sequence[Operand], labels: Itera
             yield _one_of(owner, holder, choice, next(labels))
 
 
-def since(owner: Owner, attribute: Attribute, label: str) -> Rule:
-    """An attribute is not written in a version that does not have it."""
+def since(owner: Owner, attribute: Attribute, label: str, attributes: Sequence[Attribute]) -> Rule:
+    """An attribute is not written in a version that does not have it; `attributes` are all that there are."""
     name, first = attribute.name, attribute.since
+    later = {each.name for each in attributes if each.since > first}
+    told = {each: value for each, value in owner.good.attributes.items() if each not in later}
+    good = replace(owner.good, attributes=told)
 
     def predicate(call: Call) -> Broken | None:
         held = call.attributes.get(name, ABSENT)
@@ -58,8 +61,8 @@ def since(owner: Owner, attribute: Attribute, label: str) -> Rule:
         f"`{name}` must not be written in a version of the operator before {first}.",
         "An older version does not have it, and other readers refuse it.",
         predicate,
-        replace(owner.good, version=first - 1),
-        passing=replace(owner.good, version=first),
+        replace(good, version=first - 1),
+        passing=replace(good, version=first),
     )
 
 

@@ -1,8 +1,8 @@
 """ConvertElementType: every element converted to another type."""
 
+from sonnx.operators.shared.converting import in_jax
 from sonnx.operators.xla.convert_element_type.contract import CONTRACT
 from sonnx.operators.xla.convert_element_type.definition import DEFINITION
-from sonnx.operators.xla.convert_element_type.witness import in_jax
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.trying import StandIn, Trying
 

@@ -1,15 +1,15 @@
 """ConvertElementType: signature, types, rules and shape rule."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from sonnx.model.dtype import XLA_NAMES, XLA_TYPES, DType
 from sonnx.model.tensor_type import TensorType
+from sonnx.operators.rules.converting import Converting
 from sonnx.operators.rules.declarations import declared_shape
 from sonnx.operators.rules.element_types import one_of
 from sonnx.operators.rules.operands import extents, known
 from sonnx.operators.rules.wording import show, written
-from sonnx.operators.shared.xla_types import COMPLEX, TYPES, xla_type
+from sonnx.operators.shared.xla_types import COMPLEX, TYPES
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Attribute, Contract, Operand
 from sonnx.vocabulary.rule import Broken, Predicate, Rule, Shown
@@ -19,15 +19,8 @@ _GOOD = {"operand": "s32[3]"}
 _TO = {"new_element_type": "f32", "domain": "ieee"}
 
 
-def target(call: Call) -> DType | None:
-    """The type to convert to, where it is one."""
-    name = call.attributes.get("new_element_type")
-    return XLA_TYPES.get(name) if isinstance(name, str) else None
-
-
-def output_types(call: Call) -> Mapping[str, TensorType]:
-    """The new type and the operand's shape."""
-    return {"output": xla_type(target(call), call.inputs["operand"].shape)}
+_CONVERTING = Converting("operand", "new_element_type", XLA_TYPES, {})
+target = _CONVERTING.target
 
 
 def is_tuple(kind: TensorType) -> bool:
@@ -69,15 +62,6 @@ def _not_from_complex(call: Call) -> Broken | None:
         return None
     values = (*show(call, "operand"), Shown("new_element_type", written(call.attributes["new_element_type"])))
     return Broken(values, "convert to c64, c128 or pred; which part is meant must be somebody's decision")
-
-
-def _declared_type(call: Call) -> Broken | None:
-    declared, to = call.outputs.get("output"), target(call)
-    if declared is None or to is None or declared.dtype in (None, to):
-        return None
-    name = written(call.attributes["new_element_type"])
-    values = (Shown("output", str(declared), "declared"), Shown("new_element_type", name))
-    return Broken(values, f"declare `output` with type {name}")
 
 
 def _domain_known(call: Call) -> Broken | None:
@@ -139,7 +123,7 @@ RULES = (
         "output.D2",
         "`output` must have the type `new_element_type`.",
         "Two statements of one fact must agree.",
-        _declared_type,
+        _CONVERTING.declared("output"),
         failing=call(_NAME, _GOOD, _TO, {"output": "f64[3]"}),
         passing=call(_NAME, _GOOD, _TO, {"output": "f32[3]"}),
     ),
@@ -163,7 +147,7 @@ CONTRACT = Contract(
         ),
     ),
     rules=RULES,
-    output_types=output_types,
+    output_types=_CONVERTING.output_types("output"),
     uses_arithmetic=True,
     ruling="D-XLA-3",
 )
