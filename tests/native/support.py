@@ -85,9 +85,14 @@ def defined(graph: Graph, inputs: Mapping[str, Array], accumulate: str = "separa
 
 
 def planned(
-    graph: Graph, accumulate: str = "separate", threads: int = 1, width: int | None = None
+    graph: Graph,
+    accumulate: str = "separate",
+    threads: int = 1,
+    width: int | None = None,
+    *,
+    fuse: bool = True,
 ) -> Program:
-    return program(graph, accumulate, threads=threads, vector_bytes=width or vector_bytes())
+    return program(graph, accumulate, threads=threads, vector_bytes=width or vector_bytes(), fuse=fuse)
 
 
 def functions(found: Program) -> set[str]:

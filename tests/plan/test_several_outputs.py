@@ -18,11 +18,10 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.native.engine import Executable
 from sonnx.numeric.arrays import Array
 from sonnx.operators import catalogue
-from sonnx.operators.onnx.clip import OPERATOR as CLIP
 from sonnx.plan.program import Defined, program
 from sonnx.terms.tensors import Given, Made, tensor
 from sonnx.terms.tracing import tensorwise
-from sonnx.vocabulary.kernel import Epilogue, KernelCall, KernelRequest, KernelStyle, NodeKernels, Variant
+from sonnx.vocabulary.kernel import KernelCall, KernelRequest, KernelStyle, NodeKernels, Variant
 from sonnx.vocabulary.operator import Contract, Operand, Operator
 
 INT32 = (DType.INT32,)
@@ -137,17 +136,16 @@ def test_an_output_that_only_another_node_takes_has_a_place_of_its_own(apart: Op
     assert found["y"].tolist() == DOUBLED.tolist()
 
 
-def test_an_epilogue_is_done_with_the_first_output_and_the_others_stay(
+def test_what_follows_is_done_with_the_first_output_and_the_others_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[KernelRequest] = []
 
     def noted(request: KernelRequest) -> NodeKernels:
         asked.append(request)
-        return kernels(replace(request, epilogue=None))
+        return kernels(replace(request, after=None))
 
-    assert CLIP.epilogue is not None
-    fusing = replace(COMPILED, kernels=noted, fuses=(CLIP.epilogue.form,))
+    fusing = replace(COMPILED, kernels=noted, is_followed=True)
     monkeypatch.setitem(catalogue._BY_KEY, DEFINED.key, fusing)
     bounds = [constant(name, np.array(bound, np.int32)) for name, bound in (("low", -5), ("high", 5))]
     limited = replace(
@@ -159,7 +157,8 @@ def test_an_epilogue_is_done_with_the_first_output_and_the_others_stay(
     )
     planned = program(limited, "separate")
     assert [dict(request.outputs) for request in asked] == [{"doubled": "t", "inverted": "z"}]
-    assert asked[0].epilogue == Epilogue(CLIP.epilogue.form, ("low", "high"))
+    assert asked[0].after is not None
+    assert asked[0].after.reads == ("low", "high")
     assert planned.nodes == ((0, 1), (0, 1))
 
 

@@ -67,6 +67,24 @@ def statements(term: Term, kind: DType, made: DType, scalars: Sequence[str]) -> 
 
     Raises NoWordError where a word has no form for the type.
     """
+    return _statements(term, kind, made, scalars, "to", is_chosen_by_masks=True)
+
+
+def answering(term: Term, kind: DType, made: DType, names: Sequence[str], *, in_bits: bool) -> Statements:
+    """The same as the inside of a function of the elements `names`, which returns the result.
+
+    `in_bits` says that elements come as words of bits where the tree only chooses among them. Raises
+    NoWordError where a word has no form for the type, or an element has several words.
+    """
+    found = _statements(term, kind, made, names, "return", is_chosen_by_masks=in_bits or kind not in _WRITERS)
+    if found.words > 1:
+        raise NoWordError("elements of several words")
+    return found
+
+
+def _statements(
+    term: Term, kind: DType, made: DType, scalars: Sequence[str], to: str, *, is_chosen_by_masks: bool
+) -> Statements:
     tree = without_names(term)
     tree = suited(tree, kind)
     names = {
@@ -74,7 +92,7 @@ def statements(term: Term, kind: DType, made: DType, scalars: Sequence[str]) -> 
         for each in parts(term)
         if each.word == "value"
     }
-    if not compares(tree):
+    if is_chosen_by_masks and not compares(tree):
         writer: Numbers = Bits(kind, names, scalars)
     elif kind in _WRITERS:
         writer = _WRITERS[kind](kind, names, scalars)
@@ -82,6 +100,7 @@ def statements(term: Term, kind: DType, made: DType, scalars: Sequence[str]) -> 
         raise NoWordError(kind)
     if tree.sort is Sort.NUMBER and made is not kind:
         raise NoWordError("a result of another type")
+    writer.answer_to(to)
     return writer.statements(tree)
 
 
@@ -99,6 +118,7 @@ class Numbers(ABC):
         # The types of a number in statements and in memory.
         self.type = self.held = C_TYPES.get(kind, "")
         self.lines: list[str] = []
+        self.to = "to"
         self._known: dict[Term, str] = {}
         self._uses: Counter[Term] = Counter()
         self._nouns: Counter[str] = Counter()
@@ -107,6 +127,14 @@ class Numbers(ABC):
     def name(self) -> str:
         """For which elements the statements are."""
         return str(self.kind)
+
+    def answer_to(self, to: str) -> None:
+        """Say where the result goes: `to` an array of that name, or by a `return`."""
+        self.to = to
+
+    def put(self, place: str, result: str) -> None:
+        """The statement behind which nothing follows."""
+        self.lines.append(f"return {result};" if self.to == "return" else f"{self.to}[{place}] = {result};")
 
     def statements(self, tree: Term) -> Statements:
         """All statements, the last of which writes the element."""
@@ -139,7 +167,7 @@ class Numbers(ABC):
 
     def write(self, result: str, is_truth: bool) -> None:
         """The last statement; a condition becomes a byte."""
-        self.lines.append(f"to[i] = {f'(uint8_t)({result})' if is_truth else result};")
+        self.put("i", f"(uint8_t)({result})" if is_truth else result)
 
     def __call__(self, term: Term) -> str:
         """The expression of a term, after statements for what it is made of."""
@@ -235,6 +263,12 @@ class Bits(Numbers):
         self.type, self.held = "element", f"uint{8 * word_bytes(kind)}_t"
         self._whole: list[str] = []
 
+    def answer_to(self, to: str) -> None:
+        """Where elements are read elsewhere, they are words already."""
+        super().answer_to(to)
+        if to == "return":
+            self.type = self.held
+
     @property
     def name(self) -> str:
         """The size alone matters."""
@@ -261,7 +295,14 @@ class Bits(Numbers):
 
     def write(self, result: str, is_truth: bool) -> None:
         """The last statement; of a mask one bit."""
-        self.lines.append(f"to[{self._place}] = {f'{result} & 1' if is_truth else result};")
+        self.put(
+            self._place,
+            f"(uint8_t)({result} & 1)"
+            if is_truth and self.to == "return"
+            else f"{result} & 1"
+            if is_truth
+            else result,
+        )
 
     def _value(self, term: Term) -> str:
         name = self.names[term.data]

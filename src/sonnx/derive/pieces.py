@@ -30,6 +30,7 @@ class Pieces:
     read_bytes: int
     parameters: tuple[tuple[str, int], ...] = ()
     text: str | None = None
+    shared: tuple[str, ...] = ()
 
     def call(self, reads: tuple[str, ...], write: str) -> KernelCall:
         """The call on these buffers; it has no tasks where there are no elements."""
@@ -49,6 +50,7 @@ class Pieces:
             writes=(write,),
             tasks=ceil(self.elements / task_elements),
             text=self.text,
+            shared=self.shared,
         )
 
 

@@ -1,6 +1,6 @@
 """Fast kernels: the functions that the native engine compiles, called in the order of its plan."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -16,7 +16,7 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
 from sonnx.plan.program import Buffer, Defined, Program, Step, lifetimes, program
 from sonnx.plan.slots import Lifetime
-from sonnx.plan.sources import kernel_source
+from sonnx.plan.sources import kernel_source, shared_text
 from sonnx.vocabulary.kernel import KernelCall
 
 # The width of vectors in the emitted C; compilers make of it what the target has. Not that of the machine on
@@ -29,7 +29,7 @@ Fold = Callable[[Program], Mapping[str, Array]]
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Steps that execute one node, or one with the epilogue after it: `steps` counts them from the first."""
+    """Steps that execute one node, or several that are done together."""
 
     nodes: tuple[tuple[Place, Node], ...]
     steps: tuple[Step, ...]
@@ -57,7 +57,9 @@ def lay_out(graph: Graph, places: Sequence[Place], accumulate: str, fold: Fold) 
     memory = share(_temporaries(graph, planned))
     arrays |= memory.names
     written = {group: text_of(graph, begin, group.draft, arrays) for group in groups if group.draft}
-    calls = {step.symbol: step for step in planned.steps if isinstance(step, KernelCall)}
+    listed = [step for step in planned.steps if isinstance(step, KernelCall)]
+    calls = {each.symbol: each for step in listed for each in (step, step.after) if each is not None}
+    afters = {step.after.symbol for step in listed if step.after is not None}
     return Layout(
         begin,
         graph,
@@ -76,7 +78,7 @@ def lay_out(graph: Graph, places: Sequence[Place], accumulate: str, fold: Fold) 
         words([*written.values()]),
         loaded,
         tuple((places[number], graph.nodes[number]) for number in _folded(graph, planned)),
-        dict(_files(begin, list(calls.values()))),
+        dict(_files(begin, list(calls.values()), afters)),
     )
 
 
@@ -107,7 +109,7 @@ def _temporaries(graph: Graph, planned: Program) -> list[Lifetime]:
 
 
 def _groups(graph: Graph, places: Sequence[Place], planned: Program) -> Iterator[_Group]:
-    """The steps node by node, or those of a node with its epilogue."""
+    """The steps node by node; nodes that are done together are one."""
     for numbers, pairs in groupby(zip(planned.nodes, planned.steps, strict=True), itemgetter(0)):
         steps = tuple(step for _, step in pairs)
         nodes = tuple((places[number], graph.nodes[number]) for number in numbers)
@@ -119,7 +121,8 @@ def _function(graph: Graph, begin: str, group: _Group, arrays: Mapping[str, str]
     place, node = group.nodes[0]
     name = f"node_{place.label}_{word(node.name) or node.operator.lower()}"
     comments = [f"/* {node_comment(graph, each, made)} */" for each, made in group.nodes]
-    calls = [_call(begin, step, arrays) for step in group.steps if isinstance(step, KernelCall)]
+    listed = [step for step in group.steps if isinstance(step, KernelCall)]
+    calls = [_call(begin, step, arrays) for step in listed]
     body = "\n".join([f"static void {name}(void)", "{", *calls, "}"])
     written = {name for step in group.steps for name in step.writes}
     made = tuple(name for _, each in group.nodes for name in each.outputs if name in written)
@@ -129,36 +132,47 @@ def _function(graph: Graph, begin: str, group: _Group, arrays: Mapping[str, str]
 def _call(begin: str, step: KernelCall, arrays: Mapping[str, str]) -> str:
     values = [f"            {value}, /* {name} */" for name, value in step.parameters]
     operands = [f"(void *){arrays[name]}" for name in (*step.reads, *step.writes)]
+    if step.after is not None:
+        operands.append("(void *)&follow")
     return fill(
         own("call.c"),
         {
+            "after": "" if step.after is None else _piece_symbol(begin, step.after),
             "values": "\n".join(values),
             "operands": ",\n            ".join(operands),
             "function": f"{begin}_all_{step.symbol}",
             "tasks": step.tasks,
         },
+        {"FOLLOWED": step.after is not None},
     ).rstrip()
 
 
-def _files(begin: str, calls: list[KernelCall]) -> Iterator[tuple[str, str]]:
+def _files(begin: str, calls: list[KernelCall], afters: Collection[str]) -> Iterator[tuple[str, str]]:
     """The files with kernels, and the header that declares their functions, `$about` in their heads."""
     # By the name of the file: one source with the macros of one variant, and calls of its functions.
     found: dict[str, list[KernelCall]] = {}
     for call in calls:
         stem = "_".join([*call.source.removesuffix(".c").split("/")[1:], call.variant.name])
         found.setdefault(f"{stem}.c", []).append(call)
-    declared = [f"{_prototype(begin, call)};" for call in calls]
+    declared = [
+        f"{_piece(begin, call) if call.symbol in afters else _prototype(begin, call)};" for call in calls
+    ]
     guard = f"SONNX_{begin}_KERNELS_H"
+    pieces = shared_text("shared/pieces.h").rstrip()
     yield (
         "kernels.h",
-        fill(own("kernels.h"), {"about": "$about", "guard": guard, "declared": "\n".join(declared)}),
+        fill(
+            own("kernels.h"),
+            {"about": "$about", "guard": guard, "declared": "\n".join(declared), "pieces": pieces},
+            {"FOLLOWED": bool(afters)},
+        ),
     )
     for name, together in sorted(found.items()):
         first = together[0]
         macros = dict(first.variant.macros)
         # Two projects in one program must not have functions of one name.
         macros["VARIANT"] = f"{macros['VARIANT']}_{begin}"
-        entries = [_entry(begin, call, macros["VARIANT"]) for call in together]
+        entries = [_entry(begin, call, macros["VARIANT"]) for call in together if call.symbol not in afters]
         yield (
             name,
             "\n".join(
@@ -182,6 +196,14 @@ def _files(begin: str, calls: list[KernelCall]) -> Iterator[tuple[str, str]]:
 
 def _prototype(begin: str, call: KernelCall) -> str:
     return f"void {begin}_all_{call.symbol}(const int64_t *values, void *const *operands, int64_t tasks)"
+
+
+def _piece_symbol(begin: str, call: KernelCall) -> str:
+    return f"{call.symbol}_{begin}"
+
+
+def _piece(begin: str, call: KernelCall) -> str:
+    return f"void {_piece_symbol(begin, call)}(void *const *operands, void *piece, const struct piece *at)"
 
 
 def _entry(begin: str, call: KernelCall, variant: str) -> str:

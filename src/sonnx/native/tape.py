@@ -2,7 +2,7 @@
 
 import ctypes
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -11,16 +11,18 @@ import numpy as np
 
 from sonnx.derive.domains import met
 from sonnx.derive.evaluate import evaluate
-from sonnx.native.cache import compile_all
+from sonnx.native.cache import Request, compile_all
 from sonnx.native.memory import address, aligned
 from sonnx.numeric.arrays import Array
 from sonnx.numeric.environment import NotIeeeError, require_ieee
 from sonnx.plan.program import Defined, Guard, Program, Step
-from sonnx.plan.sources import kernel_source
+from sonnx.plan.sources import joined, kernel_source
 from sonnx.report.outside import domain_error
 from sonnx.vocabulary.kernel import KernelCall, Variant
 from sonnx.vocabulary.outside import OutsideError
 
+# Derived kernels that are compiled as one source: starting a compiler takes as long as some of them.
+_TOGETHER = 24
 _LINE = 64  # bytes of `struct progress`
 
 
@@ -49,24 +51,43 @@ def _runtime() -> str:
 
 def kernels(program: Program) -> CompiledKernels:
     """Compile what a program calls, unless it is at hand; raises CompilerError."""
-    calls = {step.symbol: step for step in (*program.once, *program.steps) if isinstance(step, KernelCall)}
-    # One library may have several of the functions.
-    together: dict[tuple[str, Variant], list[str]] = {}
-    for symbol, call in calls.items():
-        together.setdefault((call.source, call.variant), []).append(symbol)
-    sources = [
-        (kernel_source(call), call.variant.macros, together[call.source, call.variant])
-        for call in calls.values()
-    ]
-    runtime, *libraries = compile_all([(_runtime(), (), ("sonnx_execute",)), *sources])
+    listed = [step for step in (*program.once, *program.steps) if isinstance(step, KernelCall)]
+    called = {each.symbol: each for call in listed for each in (call, call.after) if each is not None}
+    runtime, *libraries = compile_all([(_runtime(), (), ("sonnx_execute",)), *_sources(called.values())])
     functions = {
         symbol: ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
-        for symbol, library in zip(calls, libraries, strict=True)
+        for library, (_, _, symbols) in zip(libraries, _sources(called.values()), strict=True)
+        for symbol in symbols
     }
     execute = runtime.sonnx_execute
     execute.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
     execute.restype = ctypes.c_int
     return CompiledKernels(functions, execute)
+
+
+def _sources(calls: Iterable[KernelCall]) -> list[Request]:
+    """What is to be compiled: files with all the functions that are wanted of them, and derived kernels."""
+    files: dict[tuple[str, Variant], list[KernelCall]] = {}
+    derived: dict[Variant, list[KernelCall]] = {}
+    for call in calls:
+        if call.shared:
+            # But for their names they are compiled in one way.
+            macros = tuple(pair for pair in call.variant.macros if pair[0] != "VARIANT")
+            derived.setdefault(Variant("", macros), []).append(call)
+        else:
+            files.setdefault((call.source, call.variant), []).append(call)
+    found: list[Request] = [
+        (kernel_source(together[0]), variant.macros, [call.symbol for call in together])
+        for (_, variant), together in files.items()
+    ]
+    for variant, together in derived.items():
+        ordered = sorted(together, key=lambda call: call.symbol)
+        found += [
+            (joined(some), variant.macros, [call.symbol for call in some])
+            for first in range(0, len(ordered), _TOGETHER)
+            if (some := ordered[first : first + _TOGETHER])
+        ]
+    return found
 
 
 class Tape:
@@ -101,7 +122,10 @@ class Tape:
             values = [value for _, value in call.parameters]
             parameters = (ctypes.c_int64 * len(values))(*values)
             names = (*call.reads, *call.writes)
-            operands = (ctypes.c_void_p * len(names))(*(addresses.get(name) for name in names))
+            behind = [] if call.after is None else [self._pointer(call.after)]
+            operands = (ctypes.c_void_p * (len(names) + len(behind)))(
+                *(addresses.get(name) for name in names), *behind
+            )
             for index, name in enumerate(names):
                 if name not in addresses:
                     self._open.setdefault(name, []).append((operands, index))
@@ -112,6 +136,12 @@ class Tape:
             self._kept += [parameters, operands]
         self._kept.append(calls)
         self._parts.append((ctypes.addressof(calls), len(run)))
+
+    def _pointer(self, call: KernelCall) -> int:
+        """Where a pointer to a function lies."""
+        pointer = ctypes.c_void_p(self._kernels.functions[call.symbol])
+        self._kept.append(pointer)
+        return ctypes.addressof(pointer)
 
     def run(self, given: Mapping[str, Array], where: Mapping[str, int], threads: int) -> dict[str, Array]:
         """Execute all steps; answers the tensors that no memory was given for, which is text.

@@ -1,13 +1,14 @@
-"""From a graph to a program: kernel calls in order, on buffers, with constants folded and epilogues fused."""
+"""From a graph to a program: kernel calls in order, on buffers, with constants folded and nodes fused."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 from sonnx.derive.fast_c import kernels
 from sonnx.derive.fast_domains import FOUND, NoScanError, guarded, scan
+from sonnx.derive.loops import Tree, following, loop
+from sonnx.derive.views import View
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph, Node, Value
 from sonnx.model.location import Location
@@ -16,8 +17,9 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.operators import node_operator
 from sonnx.operators.composing import executable
+from sonnx.plan.fusion import Asked, Fused, Work, fused, one_by_one
 from sonnx.plan.slots import Lifetime
-from sonnx.vocabulary.kernel import Epilogue, KernelCall, KernelRequest, NodeKernels, Scratch
+from sonnx.vocabulary.kernel import KernelCall, KernelRequest, NodeKernels, Scratch
 from sonnx.vocabulary.operator import Operator, operand_names
 
 # What every buffer begins at a multiple of: a cache line, and the widest vector.
@@ -91,7 +93,7 @@ class Program:
     """What a graph comes to.
 
     `once` are the steps on constants alone: their results are constants too. `steps` are done at every run;
-    `nodes` has for each of them the numbers of the nodes that it executes: one, or one and its epilogue.
+    `nodes` has for each of them the numbers of the nodes that it executes, several that are done together.
     """
 
     inputs: tuple[Value, ...]
@@ -151,8 +153,10 @@ def definitions(graph: Graph, accumulate: str) -> tuple[tuple[int, Defined], ...
     return tuple((number, planner.definition(number)) for number in order)
 
 
-def program(graph: Graph, accumulate: str, *, threads: int = 1, vector_bytes: int = 32) -> Program:
-    """Plan a graph that has been found to conform."""
+def program(
+    graph: Graph, accumulate: str, *, threads: int = 1, vector_bytes: int = 32, fuse: bool = True
+) -> Program:
+    """Plan a graph that has been found to conform; without `fuse` every node makes its tensors in memory."""
     made = executable(graph)
     flat = made.graph
     planned = _Planned({}, [], [], set())
@@ -163,8 +167,9 @@ def program(graph: Graph, accumulate: str, *, threads: int = 1, vector_bytes: in
     constants = {constant.name: constant.data for constant in flat.constants}
     plan = _Planner(flat, constants, planned, accumulate, threads, vector_bytes, made.locations)
     begin = _prefix(flat)
-    for place, numbers in enumerate(_fused(flat)):
-        plan.add(numbers, f"{begin}{place}.")
+    found = plan.works(fuse=fuse)
+    for place, work in enumerate(found.works):
+        plan.add(work, found.views, f"{begin}{place}.")
     return Program(
         flat.inputs,
         flat.outputs,
@@ -194,33 +199,6 @@ def _buffer(kind: TensorType) -> Buffer:
     return Buffer(kind.dtype, prod(shape), shape)
 
 
-def _fused(graph: Graph) -> Iterator[tuple[int, ...]]:
-    """The nodes in order, by number; an epilogue comes with the node whose elements it alone takes.
-
-    An epilogue is done with the elements of the node's first output.
-    """
-    uses = Counter(name for node in graph.nodes for name in node.inputs)
-    uses.update(value.name for value in graph.outputs)
-    makers = {node.outputs[0]: number for number, node in enumerate(graph.nodes)}
-    order = given_order(graph.nodes)
-    pairs: dict[int, int] = {}
-    for number in order:
-        node = graph.nodes[number]
-        epilogue = _operator(node, graph).epilogue
-        if epilogue is None or uses[node.inputs[0]] != 1:
-            continue
-        maker = makers.get(node.inputs[0])
-        fuses = maker is not None and epilogue.form in _operator(graph.nodes[maker], graph).fuses
-        if maker is not None and fuses and maker not in pairs:
-            pairs[number] = maker
-    taken = set(pairs.values())
-    for number in order:
-        if number in pairs:
-            yield pairs[number], number
-        elif number not in taken:
-            yield (number,)
-
-
 def _operator(node: Node, graph: Graph) -> Operator:
     operator = node_operator(node, graph.dialect)
     assert operator is not None  # the graph conforms
@@ -239,19 +217,56 @@ class _Planner:
     vector_bytes: int
     locations: Sequence[Location]
 
-    def add(self, numbers: tuple[int, ...], prefix: str) -> None:
-        """Add one node, and the one after it that is done at once where kernels can."""
-        node, *others = (self.graph.nodes[number] for number in numbers)
-        operator = _operator(node, self.graph)
-        request = self._request(operator, node, others[0] if others else None, prefix)
-        found = kernels(operator, request)
-        if found is not None and self._is_guarded(operator, request, numbers):
-            _add_kernels(self.planned, found, self.threads, numbers)
-        elif others:
-            self.add(numbers[:1], prefix)
-            self.add(numbers[1:], f"{prefix}last.")
+    def works(self, *, fuse: bool) -> Fused:
+        """Which nodes are done together."""
+        order = given_order(self.graph.nodes)
+        asked = {}
+        for number in order:
+            node = self.graph.nodes[number]
+            operator = _operator(node, self.graph)
+            asked[number] = Asked(operator, self._request(operator, node, ""))
+        return fused(self.graph, order, asked) if fuse else one_by_one(order, asked)
+
+    def add(self, work: Work, views: Mapping[str, View], prefix: str) -> None:
+        """Add what is done at once, if kernels can; else one after the other."""
+        if work.sums is not None:
+            self._add_sums(work, work.sums, views, prefix)
+        elif work.parts:
+            self._add_loop(work, views, prefix)
         else:
-            _add(self.planned, self.definition(numbers[0]), numbers)
+            (number,) = work.numbers
+            node = self.graph.nodes[number]
+            operator = _operator(node, self.graph)
+            request = self._request(operator, node, prefix)
+            found = kernels(operator, request)
+            if found is not None and self._is_guarded(operator, request, work.numbers):
+                _add_kernels(self.planned, found, self.threads, work.numbers)
+            else:
+                _add(self.planned, self.definition(number), work.numbers)
+
+    def _add_loop(self, work: Work, views: Mapping[str, View], prefix: str) -> None:
+        node = self.graph.nodes[work.numbers[-1]]
+        request = self._request(_operator(node, self.graph), node, prefix)
+        call = loop(Tree(work.parts, self.graph.types, views), request)
+        _add(self.planned, call, work.numbers)
+
+    def _add_sums(self, work: Work, sums: int, views: Mapping[str, View], prefix: str) -> None:
+        """Add a node and the tree that is done with its elements, as they are made if its kernels can."""
+        node = self.graph.nodes[sums]
+        operator = _operator(node, self.graph)
+        tree = Tree(work.parts, self.graph.types, views, node.outputs[0])
+        request = self._request(operator, node, prefix)
+        (first, *_) = request.outputs
+        after = following(tree, request)
+        found = kernels(
+            operator, replace(request, outputs={**request.outputs, first: tree.output}, after=after)
+        )
+        if found is not None:
+            _add_kernels(self.planned, found, self.threads, work.numbers)
+        else:
+            self.add(Work((sums,)), views, prefix)
+            rest = tuple(number for number in work.numbers if number != sums)
+            self.add(Work(rest, work.parts), views, f"{prefix}last.")
 
     def _is_guarded(self, operator: Operator, request: KernelRequest, numbers: tuple[int, ...]) -> bool:
         """Add what looks whether elements are in the domain; False where nothing but the definition can."""
@@ -278,7 +293,7 @@ class _Planner:
         """The step that executes a node by its definition."""
         node = self.graph.nodes[number]
         operator = _operator(node, self.graph)
-        request = self._request(operator, node, None, "")
+        request = self._request(operator, node, "")
         return Defined(
             operator,
             request.inputs,
@@ -288,11 +303,10 @@ class _Planner:
             self.locations[number],
         )
 
-    def _request(self, operator: Operator, node: Node, last: Node | None, prefix: str) -> KernelRequest:
+    def _request(self, operator: Operator, node: Node, prefix: str) -> KernelRequest:
         contract = operator.contract
         modes = [attribute.name for attribute in contract.attributes if attribute.mode]
-        made = node.outputs if last is None else (last.outputs[0], *node.outputs[1:])
-        outputs = zip(operand_names(contract.outputs, len(made)), made, strict=False)
+        outputs = zip(operand_names(contract.outputs, len(node.outputs)), node.outputs, strict=False)
         return KernelRequest(
             _inputs(operator, node),
             {operand: name for operand, name in outputs if name},
@@ -301,8 +315,7 @@ class _Planner:
             prefix,
             self.vector_bytes,
             self.threads,
-            None if last is None else self._epilogue(last),
-            self._constants(operator, node),
+            constants=self._constants(operator, node),
         )
 
     def _constants(self, operator: Operator, node: Node) -> dict[str, tuple[Any, ...]]:
@@ -312,14 +325,6 @@ class _Planner:
             for operand, name in _inputs(operator, node).items()
             if operand in operator.contract.settled and name in self.constants
         }
-
-    def _epilogue(self, node: Node) -> Epilogue:
-        operator = _operator(node, self.graph)
-        assert operator.epilogue is not None  # that is why it was found
-        tensors = _inputs(operator, node)
-        return Epilogue(
-            operator.epilogue.form, tuple(tensors[operand] for operand in operator.epilogue.operands)
-        )
 
 
 def _inputs(operator: Operator, node: Node) -> dict[str, str]:

@@ -34,7 +34,14 @@ class KernelCall:
     """A function of a C source on buffers by name.
 
     `source` is a file under `operators/`, such as `shared/boxes.c`; where there is a `text`, that is the
-    source, and `source` what it is called.
+    source, and `source` what it is called. `shared` are texts that stand before it, once where several calls
+    have a source together.
+
+    `after` is a function that is called with pieces of the first output, as soon as they are made:
+
+        void NAME_VARIANT(void *const *operands, void *piece, const struct piece *at)
+
+    Its operands are the last ones of `reads`; behind all buffers stands where a pointer to it lies.
     """
 
     source: str
@@ -45,6 +52,8 @@ class KernelCall:
     writes: tuple[str, ...]
     tasks: int
     text: str | None = None
+    shared: tuple[str, ...] = ()
+    after: "KernelCall | None" = None
 
     @property
     def symbol(self) -> str:
@@ -71,24 +80,12 @@ class NodeKernels:
 
 
 @dataclass(frozen=True)
-class Epilogue:
-    """What kernels may do at once with every element they make, by a `form` that they know by name.
-
-    `operands` are what it takes beside the element: of an operator the names of operands, of a request those
-    of tensors.
-    """
-
-    form: str
-    operands: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class KernelRequest:
     """A node to be executed by kernels: tensor names by operand, types by tensor name.
 
-    `attributes` hold the mode of accumulation too. `epilogue` is what a node that follows does: it is to be
-    done at once. `prefix` begins the names of scratch memory. `constants` are the elements of operands that
-    decide a shape.
+    `attributes` hold the mode of accumulation too. `after` is what is to be done with the elements of the
+    first output once they are there: its kernel is given pieces of it by the call that makes them. `prefix`
+    begins the names of scratch memory. `constants` are the elements of operands that decide a shape.
     """
 
     inputs: Mapping[str, str]
@@ -98,5 +95,5 @@ class KernelRequest:
     prefix: str
     vector_bytes: int = 32
     threads: int = 1
-    epilogue: Epilogue | None = None
+    after: KernelCall | None = None
     constants: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)

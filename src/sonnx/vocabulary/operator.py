@@ -12,7 +12,7 @@ from sonnx.model.tensor_type import Dialect, TensorType
 from sonnx.terms.tracing import Definition
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.integers import Integers
-from sonnx.vocabulary.kernel import Epilogue, KernelRequest, NodeKernels
+from sonnx.vocabulary.kernel import KernelRequest, NodeKernels
 from sonnx.vocabulary.rule import Rule
 from sonnx.vocabulary.trying import Trying
 
@@ -250,8 +250,8 @@ class Operator:
     `definition` says what it means in the language of `terms/`, `meaning` where that is said otherwise;
     `body` says it by other operators, whose nodes take its place before anything is executed (D-ALL-14).
     `stablehlo` writes it for XLA; an operator that no graph holds as a node, or that is a call, has none.
-    `kernels` names compiled functions with the same bits; `fuses` are the forms of epilogues that they can do
-    at once, and `epilogue` is the form that the operator itself is, on the elements of its first operand.
+    `kernels` names compiled functions with the same bits; `is_followed` says that they call what is to be
+    done with the elements of the first output, channel by channel along its second axis.
     """
 
     contract: Contract
@@ -262,8 +262,7 @@ class Operator:
     amend: Amend = _nothing
     stablehlo: Lowering | None = None
     kernels: AskKernels | None = None
-    fuses: tuple[str, ...] = ()
-    epilogue: Epilogue | None = None
+    is_followed: bool = False
     # How runtimes are tried on it.
     trying: Trying = Trying()  # noqa: RUF009  nothing in it changes
 

@@ -5,6 +5,10 @@
 
 #include <stdint.h>
 
+//if FOLLOWED
+$pieces
+
+//end
 $declared
 
 #endif

@@ -10,6 +10,9 @@
 #include "shared/kernel.h"
 #include "shared/stream.h"
 
+/* Kernels that only move elements see them as integers of the same size. */
+typedef TYPE element __attribute__((may_alias));
+
 /* What is made before it is written to memory. Aligned to its size it lies in one page: runs begin anywhere in
    it, and stores across pages are slow. */
 #define PART_BYTES 1024
@@ -190,7 +193,7 @@ INLINE int64_t produce_streamed(const struct box *box, struct place *at, element
     const int64_t lines = period * (STREAM_LINE / (int64_t)sizeof(element));
     const int64_t size = lines > 0 && lines <= PART ? PART / lines * lines : PART;
     int same = 0;
-    int64_t done = stream_head(to, 1, count);
+    int64_t done = stream_head(to, (int64_t)sizeof *to, count);
     produce(box, at, to, done);
     for (; count - done >= size; done += size) {
         const element *ready = part;
@@ -204,7 +207,7 @@ INLINE int64_t produce_streamed(const struct box *box, struct place *at, element
             produce(box, at, part, size);
             same = period > 0 && at->offset >= size && size % period == 0;
         }
-        stream(to + done, ready, size);
+        stream(to + done, ready, size * (int64_t)sizeof *to);
     }
     return done;
 }

@@ -3,6 +3,9 @@
 #include "shared/kernel.h"
 #include "shared/stream.h"
 
+/* Kernels that only move elements see them as integers of the same size. */
+typedef TYPE element __attribute__((may_alias));
+
 /* What is done between reading and writing memory: little enough to stay in registers. */
 #define PART_BYTES 256
 #define PART (PART_BYTES / WORDS / (int64_t)sizeof(element))

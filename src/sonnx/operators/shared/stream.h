@@ -1,18 +1,14 @@
-/* Elements of TYPE, and a way to write many of them past the caches: a processor need not read a line of memory
+/* A way to write much past the caches: a processor need not read a line of memory
    that is overwritten as a whole, and what else the caches hold stays there. A kernel makes some lines of its
    output in a small array, which the nearest cache holds, and then streams them. */
 #define STREAM_LINE 64
 #define STREAM_AHEAD 512
 
-/* Kernels that only move elements see them as integers of the same size. */
-typedef TYPE element __attribute__((may_alias));
-
-/* How many of `count` pieces, `size` elements each, come before the first that begins with a line: all of them
+/* How many of `count` pieces, so many bytes each, come before the first that begins with a line: all of them
    where none does. */
-INLINE int64_t stream_head(const element *to, int64_t size, int64_t count)
+INLINE int64_t stream_head(const void *to, int64_t piece, int64_t count)
 {
     const int64_t bytes = (int64_t)((0 - (uintptr_t)to) % STREAM_LINE);
-    const int64_t piece = size * (int64_t)sizeof(element);
     const int64_t head = bytes % piece == 0 ? bytes / piece : count;
     return head < count ? head : count;
 }
@@ -48,9 +44,9 @@ INLINE void stream_end(void) {}
 #endif
 
 /* Writes whole lines; `to` stands at the beginning of one, `from` anywhere. */
-INLINE void stream(element *to, const element *from, int64_t count)
+INLINE void stream(void *to, const void *from, int64_t bytes)
 {
-    const int64_t words = count * (int64_t)sizeof(element) / (int64_t)sizeof(stream_word);
+    const int64_t words = bytes / (int64_t)sizeof(stream_word);
     for (int64_t i = 0; i < words; i++) {
         stream_word word;
         __builtin_memcpy(&word, (const char *)from + i * (int64_t)sizeof word, sizeof word);

@@ -20,6 +20,6 @@ OPERATOR = Operator(
     amend=amend,
     stablehlo=CONVOLUTION.lower,
     kernels=kernels,
-    fuses=("limits",),
+    is_followed=True,
     trying=TRYING,
 )

@@ -32,15 +32,14 @@ INLINE void weave(const struct parameters *p, const TYPE *image, SUM *lane)
     }
 }
 
-/* X, packed weights (, bounds) -> Y, scratch; a task is LANES channels of an image. */
+/* X, packed weights (, what follows) -> Y, scratch; a task is LANES channels of an image. */
 void KERNEL(sums_across)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t taps = p->kernel_height * p->kernel_width, tasks = (p->channels + LANES - 1) / LANES;
     const int64_t first = task % tasks * LANES, count = least(LANES, p->channels - first);
     const int64_t plane = task / tasks * p->channels + first, pixels = p->out_height * p->out_width;
     const SUM *const packed = (const SUM *)operands[1] + task % tasks * (1 + taps) * LANES;
-    const struct bounds bounds = bounds_of(p, operands, 2);
-    void *const *const results = operands + 2 + 2 * p->clipped;
+    void *const *const results = operands + 2 + p->beside;
     TYPE *const out = (TYPE *)results[0] + plane * pixels;
     SUM *const woven = (SUM *)results[1] + rank * p->scratch;
     for (int64_t i = 0; i < LANES; i++) {
@@ -59,6 +58,7 @@ void KERNEL(sums_across)(const struct parameters *p, void *const *operands, int6
         }
         SUM lanes[VECTOR_BYTES / SUM_BYTES];
         store(lanes, sums);
-        deliver(p, &bounds, lanes, count, 1, 1, 1, out + pixel, pixels);
+        deliver(lanes, count, 1, 1, 1, out + pixel, pixels);
     }
+    made(p, operands + 2, first, count, plane * pixels, pixels);
 }

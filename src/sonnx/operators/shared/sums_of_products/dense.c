@@ -113,7 +113,7 @@ INLINE void pack_panel(const struct parameters *p, const struct places *at, cons
 /* One block of terms of one tile: the panel is packed, then all channels use it. */
 INLINE void block_of_tile(const struct parameters *p, const struct places *at, const int64_t *offsets,
                           const SUM *image, const SUM *packed, int64_t first, int64_t terms, SUM *panel,
-                          SUM *out, int64_t pitch, const struct bounds *bounds)
+                          SUM *out, int64_t pitch)
 {
     const SUM *const weights = packed + p->rows * (1 + first);
     if (at->turns == 0) {
@@ -123,10 +123,10 @@ INLINE void block_of_tile(const struct parameters *p, const struct places *at, c
     } else {
         pack_panel(p, at, 2, offsets, image, first, terms, panel);
     }
-    block_of_terms(p->rows, terms, weights, panel, first == 0 ? packed : NULL, out, pitch, bounds);
+    block_of_terms(p->rows, terms, weights, panel, first == 0 ? packed : NULL, out, pitch);
 }
 
-/* padded X, packed weights, offsets (, bounds) -> Y, scratch; a task is some tiles of one image. */
+/* padded X, packed weights, offsets (, what follows) -> Y, scratch; a task is some tiles of one image. */
 void KERNEL(sums_dense)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t pixels = p->out_height * p->out_width, terms = p->channels * p->kernel_height * p->kernel_width;
@@ -135,24 +135,24 @@ void KERNEL(sums_dense)(const struct parameters *p, void *const *operands, int64
     const SUM *const padded = (const SUM *)operands[0] + image * p->channels * p->plane;
     const SUM *const packed = operands[1];
     const int64_t *const offsets = operands[2];
-    const struct bounds bounds = bounds_of(p, operands, 3);
-    void *const *const results = operands + 3 + 2 * p->clipped;
+    void *const *const results = operands + 3 + p->beside;
     TYPE *const out = (TYPE *)results[0] + image * p->outputs * pixels;
     SUM *const panel = (SUM *)results[1] + rank * p->scratch, *const waiting = panel + p->block * WIDE;
     for (int64_t first = 0; first < terms; first += p->block) {
         const int64_t some = least(p->block, terms - first);
-        const struct bounds *const last = p->clipped && first + some == terms ? &bounds : NULL;
         for (int64_t tile = begin; tile < end; tile++) {
             const struct places at = places_of(p, tile * WIDE, pixels);
 #if !HALF
             if (at.count == WIDE && p->rows == p->outputs) {
-                block_of_tile(p, &at, offsets, padded, packed, first, some, panel, out + at.pixel, pixels, last);
+                block_of_tile(p, &at, offsets, padded, packed, first, some, panel, out + at.pixel, pixels);
                 continue;
             }
 #endif
             SUM *const sums = waiting + (tile - begin) * p->rows * WIDE;
-            block_of_tile(p, &at, offsets, padded, packed, first, some, panel, sums, WIDE, last);
-            if (first + some == terms) deliver(p, &bounds, sums, p->outputs, WIDE, at.count, 1, out + at.pixel, pixels);
+            block_of_tile(p, &at, offsets, padded, packed, first, some, panel, sums, WIDE);
+            if (first + some == terms) deliver(sums, p->outputs, WIDE, at.count, 1, out + at.pixel, pixels);
         }
     }
+    const int64_t place = begin * WIDE;
+    made(p, operands + 3, 0, p->outputs, image * p->outputs * pixels + place, least(end * WIDE, pixels) - place);
 }

@@ -1,22 +1,20 @@
 /* One kernel a channel. */
 #include "shared/sums_of_products/sums.h"
 
-/* One channel: where a strip of its padded plane begins, its kernel and bias, and what limits Y. */
+/* One channel: where a strip of its padded plane begins, its kernel and bias. */
 struct channel {
     const SUM *strip;
     const int64_t *offsets; /* of taps, in the strip */
     const SUM *weights;
     SUM bias;
-    struct bounds bounds;
 };
 
 /* The first `count` lanes of `tall` lines of sums; a function of its own, which few lines need. */
-static void deliver_lanes(const struct parameters *p, const struct channel *c, int tall, const vector *sums,
-                          int64_t count, TYPE *out)
+static void deliver_lanes(const struct parameters *p, int tall, const vector *sums, int64_t count, TYPE *out)
 {
     SUM lanes[4 * VECTOR_BYTES / SUM_BYTES];
     for (int i = 0; i < tall; i++) store(lanes + i * LANES, sums[i]);
-    deliver(p, &c->bounds, lanes, tall, LANES, count, 1, out, p->out_width);
+    deliver(lanes, tall, LANES, count, 1, out, p->out_width);
 }
 
 /* `tall` lines of a vector of sums, whose first window begins at `from`. */
@@ -72,8 +70,6 @@ INLINE void lines(const struct parameters *p, const struct channel *c, const int
                   const SUM *from, TYPE *out)
 {
     const int64_t width = p->out_width, row = p->row, phase = p->phase, whole = HALF ? 0 : width / LANES * LANES;
-    const int clipped = p->clipped != 0;
-    const struct bounds bounds = c->bounds;
     vector weights[9], sums[4];
     UNROLL
     for (int tap = 0; tap < 9; tap++) weights[tap] = spread(stride ? c->weights[tap] : 0);
@@ -85,14 +81,6 @@ INLINE void lines(const struct parameters *p, const struct channel *c, const int
         } else {
             add_taps(p, c, tall, from + column, sums);
         }
-#if HALF
-        (void)clipped, (void)bounds;
-#else
-        if (clipped) {
-            UNROLL
-            for (int i = 0; i < tall; i++) sums[i] = limited_vector(sums[i], &bounds);
-        }
-#endif
         if (column < whole) {
             UNROLL
             for (int i = 0; i < tall; i++) STORE(out + i * width + column, sums[i]);
@@ -100,7 +88,7 @@ INLINE void lines(const struct parameters *p, const struct channel *c, const int
             vector last[4]; /* a copy: what another function sees cannot stay in registers */
             UNROLL
             for (int i = 0; i < tall; i++) last[i] = sums[i];
-            deliver_lanes(p, c, tall, last, least(LANES, width - column), out + column);
+            deliver_lanes(p, tall, last, least(LANES, width - column), out + column);
         }
     }
 }
@@ -131,14 +119,14 @@ INLINE void strip(const struct parameters *p, const struct channel *c, some_line
     for (; line < count; line++) one(p, c, c->strip + line * down, out + line * p->out_width);
 }
 
-/* X, W, offsets (, B) (, bounds) -> Y, scratch; a task is a channel of an image. It is padded and done strip by
+/* X, W, offsets (, B) (, what follows) -> Y, scratch; a task is a channel of an image. It is padded and done strip by
    strip, so that a strip stays in the cache nearest to the processor. */
 void KERNEL(sums_depthwise)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
     const int64_t taps = p->kernel_height * p->kernel_width, channel = task % p->channels;
     const TYPE *const image = (const TYPE *)operands[0] + task * p->height * p->width;
     const TYPE *const given = (const TYPE *)operands[1] + channel * taps;
-    void *const *const results = operands + 3 + p->biased + 2 * p->clipped;
+    void *const *const results = operands + 3 + p->biased + p->beside;
     TYPE *const out = (TYPE *)results[0] + task * p->out_height * p->out_width;
     SUM *const weights = (SUM *)results[1] + rank * p->scratch, *const padded = weights + taps;
     const struct channel c = {
@@ -146,7 +134,6 @@ void KERNEL(sums_depthwise)(const struct parameters *p, void *const *operands, i
         .offsets = operands[2],
         .weights = weights,
         .bias = p->biased ? widened(((const TYPE *)operands[3])[channel]) : 0,
-        .bounds = bounds_of(p, operands, 3 + p->biased),
     };
     const int small = p->kernel_height == 3 && p->kernel_width == 3 && p->dilation_height == 1 &&
                       p->dilation_width == 1 && p->stride_height == p->stride_width;
@@ -162,5 +149,7 @@ void KERNEL(sums_depthwise)(const struct parameters *p, void *const *operands, i
         } else {
             strip(p, &c, lines_4_0, lines_1_0, count, out + line * p->out_width);
         }
+        made(p, operands + 3 + p->biased, channel, 1, (task * p->out_height + line) * p->out_width,
+             count * p->out_width);
     }
 }

@@ -70,7 +70,8 @@ class Parameters:
     tiles: int
     scratch: int
     biased: int
-    clipped: int
+    followed: int
+    beside: int
 
     @property
     def pixels(self) -> int:
@@ -141,7 +142,8 @@ def _parameters(
         pad_top=down.begin, pad_left=along.begin,
         padded_height=padded_height, row=row, phase=phase, plane=lines * per_line,
         block=ceil(terms / ceil(terms / _TERMS)), rows=0, tiles=1, scratch=0,
-        biased=int(biased), clipped=int(request.epilogue is not None),
+        biased=int(biased), followed=int(request.after is not None),
+        beside=0 if request.after is None else len(request.after.reads),
     )  # fmt: skip
 
 
@@ -195,27 +197,30 @@ class _Plan:
         """B, where there is one."""
         return () if self.sums.B is None else (self.sums.B,)
 
-    @property
-    def bounds(self) -> tuple[str, ...]:
-        """Those of the limits that are kept to at once."""
-        return self.request.epilogue.operands if self.request.epilogue else ()
-
     def scratch(self, name: str, elements: int, dtype: DType | None = None) -> str:
         """Memory for sums and what they are made of; each thread has its own for those that it works at."""
         own = f"{self.request.prefix}{name}"
         self.memory.append(Scratch(own, dtype or ACCUMULATOR[self.dtype], elements, name == "sums"))
         return own
 
-    def call(self, file: str, function: str, reads: Sequence[str], writes: Sequence[str], tasks: int) -> None:
+    def call(
+        self,
+        file: str,
+        function: str,
+        reads: Sequence[str],
+        writes: Sequence[str],
+        tasks: int,
+        after: KernelCall | None = None,
+    ) -> None:
         """One more call on these buffers."""
         path = f"shared/sums_of_products/{file}.c"
         made = (self.variant, tuple(asdict(self.p).items()), tuple(reads), tuple(writes), tasks)
-        self.calls.append(KernelCall(path, f"sums_{function}", *made))
+        self.calls.append(KernelCall(path, f"sums_{function}", *made, after=after))
 
     def result(self, file: str, reads: Sequence[str], tasks: int) -> None:
-        """The call that makes Y, with the limits that are kept to and the memory that a thread works at."""
-        writes = (self.sums.Y, self.scratch("sums", self.p.scratch))
-        self.call(file, file, (*reads, *self.bounds), writes, tasks)
+        """The call that makes Y, with what is done with it at once and the memory that a thread works at."""
+        writes, after = (self.sums.Y, self.scratch("sums", self.p.scratch)), self.request.after
+        self.call(file, file, (*reads, *(after.reads if after else ())), writes, tasks, after)
 
     def offsets(self) -> str:
         """Where the taps of the kernel lie in the padded input, which depends on no tensor."""

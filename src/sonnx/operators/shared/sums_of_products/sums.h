@@ -6,6 +6,7 @@
    TYPE is the type of tensors, SUM that of sums; HALF where TYPE holds float16 bits; FUSED rounds once a term.
    The padded input holds every phase of a strided line apart: neighbours in it meet neighbouring outputs. */
 #include "shared/kernel.h"
+#include "shared/pieces.h"
 #include "shared/vector.h"
 #if HALF
 #include "shared/half.h"
@@ -22,7 +23,8 @@ struct parameters {
     int64_t rows;                             /* output channels, and idle ones that fill the last tile */
     int64_t tiles;                            /* tiles of a task; of depthwise kernels, lines of a strip */
     int64_t scratch;                          /* elements of SUM that a thread has for itself */
-    int64_t biased, clipped;                  /* whether there is a bias, and a Clip at the end */
+    int64_t biased, followed;                 /* whether there is a bias, and something to be done with Y at once */
+    int64_t beside;                           /* tensors that this takes beside Y */
 };
 
 /* A tile of sums: up to TALL broadcast numbers times two vectors, which is what sixteen registers hold. */
@@ -37,48 +39,25 @@ INLINE SUM widened(TYPE value) { return value; }
 INLINE TYPE narrowed(SUM value) { return value; }
 #endif
 
-/* Limits of what was summed, by two comparisons; those with a NaN bound are false. */
-struct bounds {
-    TYPE low, high;
-    SUM wide_low, wide_high; /* the same, as they are compared */
-};
-
-INLINE struct bounds bounds_of(const struct parameters *p, void *const *operands, int64_t first)
+/* Sums as elements of Y: what is no whole vector, or has to be rounded. They lie `row` and `column` elements
+   apart. */
+INLINE void deliver(const SUM *sums, int64_t rows, int64_t row, int64_t columns, int64_t column, TYPE *out,
+                    int64_t pitch)
 {
-    if (!p->clipped) return (struct bounds){0, 0, 0, 0};
-    const TYPE low = *(const TYPE *)operands[first], high = *(const TYPE *)operands[first + 1];
-    return (struct bounds){low, high, widened(low), widened(high)};
-}
-
-INLINE TYPE limited(TYPE value, const struct bounds *bounds)
-{
-    const int below = widened(value) < bounds->wide_low;
-    const SUM wide = below ? bounds->wide_low : widened(value);
-    return wide > bounds->wide_high ? bounds->high : below ? bounds->low : value;
-}
-
-#if !HALF
-INLINE vector limited_vector(vector value, const struct bounds *bounds)
-{
-    const vector low = spread(bounds->low), high = spread(bounds->high);
-    value = chosen(value < low, low, value);
-    return chosen(value > high, high, value);
-}
-#endif
-
-/* Sums as elements of Y: what is no whole vector, or has to be rounded. They lie `row` and `column` elements apart;
-   limits that were kept to already change nothing. */
-INLINE void deliver(const struct parameters *p, const struct bounds *bounds, const SUM *sums, int64_t rows, int64_t row,
-                    int64_t columns, int64_t column, TYPE *out, int64_t pitch)
-{
-    const struct bounds held = *bounds; /* a copy, which no element of Y can be part of */
-    const int clipped = p->clipped != 0;
     for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < columns; j++) {
-            const TYPE value = narrowed(sums[i * row + j * column]);
-            out[i * pitch + j] = clipped ? limited(value, &held) : value;
-        }
+        for (int64_t j = 0; j < columns; j++) out[i * pitch + j] = narrowed(sums[i * row + j * column]);
     }
+}
+
+/* Elements of Y are there: `count` of each of some channels. Operands are those of what follows, then Y, memory, and
+   where its function is. */
+INLINE void made(const struct parameters *p, void *const *operands, int64_t channel, int64_t channels, int64_t place,
+                 int64_t count)
+{
+    if (!p->followed) return;
+    after *const function = *(after *const *)operands[p->beside + 2];
+    const struct piece at = {channel, channels, place, p->out_height * p->out_width, count};
+    function(operands, (TYPE *)operands[p->beside] + place, &at);
 }
 
 /* --- the input with its padding ------------------------------------------------------------------------ */
@@ -283,7 +262,7 @@ INLINE void pack_row(const struct parameters *p, void *const *operands, int64_t 
 /* A tile's `tall` rows of sums through one block of terms. They start at the bias, which is one of each row, or of
    each lane where `across`; without one they have waited in `out`, which is exact. */
 INLINE void block_of(const int tall, const int across, int64_t terms, const SUM *a, const SUM *b, const SUM *bias,
-                     SUM *out, int64_t pitch, const struct bounds *bounds)
+                     SUM *out, int64_t pitch)
 {
     vector sums[TALL][2];
     UNROLL
@@ -297,14 +276,7 @@ INLINE void block_of(const int tall, const int across, int64_t terms, const SUM 
     UNROLL
     for (int j = 0; j < tall; j++) {
         UNROLL
-        for (int v = 0; v < 2; v++) {
-#if !HALF
-            if (bounds) sums[j][v] = limited_vector(sums[j][v], bounds);
-#else
-            (void)bounds;
-#endif
-            store(out + j * pitch + v * LANES, sums[j][v]);
-        }
+        for (int v = 0; v < 2; v++) store(out + j * pitch + v * LANES, sums[j][v]);
     }
 }
 
@@ -312,9 +284,9 @@ INLINE void block_of(const int tall, const int across, int64_t terms, const SUM 
 /* A function each: alone, they are given registers better than within a larger one. */
 #define BLOCK_OF(tall)                                                                                            \
     static ALONE void block_of_##tall(int64_t terms, const SUM *a, const SUM *b, const SUM *bias, SUM *out,        \
-                                      int64_t pitch, const struct bounds *bounds)                                 \
+                                      int64_t pitch)                                                              \
     {                                                                                                             \
-        block_of(tall, ACROSS, terms, a, b, bias, out, pitch, bounds);                                            \
+        block_of(tall, ACROSS, terms, a, b, bias, out, pitch);                                                    \
     }
 BLOCK_OF(4)
 BLOCK_OF(5)
@@ -322,16 +294,16 @@ BLOCK_OF(6)
 
 /* One block of terms for all `rows`, tile by tile. */
 INLINE void block_of_terms(int64_t rows, int64_t terms, const SUM *a, const SUM *b, const SUM *bias, SUM *out,
-                           int64_t pitch, const struct bounds *bounds)
+                           int64_t pitch)
 {
     for (int64_t part = 0, count = parts(rows); part < count; part++) {
         const int64_t tall = part_size(rows, part);
         if (tall == 6) {
-            block_of_6(terms, a, b, bias, out, pitch, bounds);
+            block_of_6(terms, a, b, bias, out, pitch);
         } else if (tall == 5) {
-            block_of_5(terms, a, b, bias, out, pitch, bounds);
+            block_of_5(terms, a, b, bias, out, pitch);
         } else {
-            block_of_4(terms, a, b, bias, out, pitch, bounds);
+            block_of_4(terms, a, b, bias, out, pitch);
         }
         a += tall * terms;
         out += tall * pitch;

@@ -45,7 +45,7 @@ void KERNEL(sums_pixels)(const struct parameters *p, void *const *operands, int6
     }
 }
 
-/* packed pixels, packed weights (, bounds) -> Y, scratch; a task is `tiles` times WIDE channels of an image, which
+/* packed pixels, packed weights (, what follows) -> Y, scratch; a task is `tiles` times WIDE channels of an image, which
    share a block of pixels while it is in the cache. */
 void KERNEL(sums_swapped)(const struct parameters *p, void *const *operands, int64_t task, int64_t rank)
 {
@@ -54,8 +54,7 @@ void KERNEL(sums_swapped)(const struct parameters *p, void *const *operands, int
     const int64_t tasks = (p->rows + wide - 1) / wide, image = task / tasks;
     const int64_t begin = task % tasks * wide, end = least(begin + wide, p->rows);
     const SUM *const packed = operands[1], *const from = (const SUM *)operands[0] + image * terms * all;
-    const struct bounds bounds = bounds_of(p, operands, 2);
-    void *const *const results = operands + 2 + 2 * p->clipped;
+    void *const *const results = operands + 2 + p->beside;
     TYPE *const out = (TYPE *)results[0] + image * p->outputs * pixels;
     SUM *const sums = (SUM *)results[1] + rank * p->scratch;
     for (int64_t k = 0; k < terms; k += p->block) {
@@ -63,11 +62,12 @@ void KERNEL(sums_swapped)(const struct parameters *p, void *const *operands, int
         for (int64_t channel = begin; channel < end; channel += WIDE) {
             const SUM *const weights = packed + p->rows * (1 + k) + channel * some;
             const SUM *const bias = k == 0 ? packed + channel : NULL;
-            block_of_terms(all, some, from + all * k, weights, bias, sums + (channel - begin) * all, WIDE, NULL);
+            block_of_terms(all, some, from + all * k, weights, bias, sums + (channel - begin) * all, WIDE);
         }
     }
     for (int64_t channel = begin; channel < end; channel += WIDE) {
         const int64_t count = least(WIDE, p->outputs - channel);
-        deliver(p, &bounds, sums + (channel - begin) * all, count, 1, pixels, WIDE, out + channel * pixels, pixels);
+        deliver(sums + (channel - begin) * all, count, 1, pixels, WIDE, out + channel * pixels, pixels);
     }
+    made(p, operands + 2, begin, least(end, p->outputs) - begin, (image * p->outputs + begin) * pixels, pixels);
 }
