@@ -107,6 +107,7 @@ def test_a_definition_in_the_place_of_kernels_ends_the_run_alike(monkeypatch: py
     graph = divide("int32", (2,))
     arrays = {"a": np.array([1, 2], np.int32), "b": np.array([1, 0], np.int32)}
     monkeypatch.setattr("sonnx.plan.program.kernels", lambda _operator, _request: None)
+    monkeypatch.setattr("sonnx.plan.fusion.part", lambda _operator, _request: None)
     found = planned(graph)
     assert all(isinstance(step, Defined) for step in found.steps)
     assert message(executable(found).run, arrays) == message(graph.run, arrays)
