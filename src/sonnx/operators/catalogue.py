@@ -29,6 +29,7 @@ _ONNX = (
     "greater_or_equal",
     "hard_sigmoid",
     "hard_swish",
+    "identity",
     "is_inf",
     "is_nan",
     "leaky_relu",
