@@ -46,6 +46,8 @@ class Operand:
     variadic: bool = False
     variable: str = ""
     form: Contribution = ""
+    # Of operands combined element by element: ONNX broadcasts others to its shape, and never it to theirs.
+    whole: bool = False
     default_in_onnx: End | float | None = None
     # What its elements stand for, where they are integers that decide something.
     holds: Integers | None = None

@@ -8,9 +8,8 @@ import numpy as np
 from sonnx.model.dtype import IEEE, INTEGERS, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, numpy_dtype
-from sonnx.operators.rules.broadcasting import broadcast_shape
 from sonnx.operators.rules.operands import known, sizes
-from sonnx.operators.rules.shapes import element_names
+from sonnx.operators.rules.shapes import broadcast_to, element_names
 from sonnx.operators.rules.values import as_float
 from sonnx.vocabulary.call import ABSENT, Call
 from sonnx.vocabulary.operator import (
@@ -83,7 +82,7 @@ def _broadcasting(contract: Contract, call: Call) -> Iterator[Amendment]:
     """Operands that have not yet the shape to which all that are combined broadcast."""
     names = element_names(contract.inputs)(call)
     shapes = {name: shape for name in names if (shape := sizes(call, name)) is not None}
-    common = broadcast_shape(list(shapes.values())) if len(shapes) == len(names) else None
+    common = broadcast_to(contract.inputs, shapes) if len(shapes) == len(names) else None
     for name, shape in shapes.items():
         if common is not None and shape != common:
             why = f"broadcasting inside {contract.name} made visible"

@@ -267,7 +267,7 @@ def one_shape(owner: Owner, inputs: Sequence[Operand], label: str) -> Rule:
         label,
         f"{_enumerated(inputs)} must have one shape.",
         "Each element of the result is made of the elements at the same place.",
-        shapes.one_shape(shapes.element_names(inputs)),
+        shapes.one_shape(inputs),
         with_inputs(owner.good, **{names[-1]: longer}),
         ruling="D-ALL-5",
     )
@@ -291,14 +291,15 @@ def few_operands(owner: Owner, operand: Operand, label: str) -> Rule:
 
 def no_broadcasting(owner: Owner, inputs: Sequence[Operand], label: str) -> Rule:
     """Nor are shapes broadcast to one another."""
-    first = _combined(owner, inputs)[0]
+    fixed = {operand.name for operand in inputs if operand.whole}
+    first = next(name for name in _combined(owner, inputs) if name not in fixed)
     row = replace(owner.good.inputs[first], shape=(1, 3))
     return owner.rule(
         "no broadcasting",
         label,
         "Shapes must be equal even where they could be broadcast to one another.",
         "Broadcasting inside the operator hides work whose amount depends on the shapes; Expand shows it.",
-        shapes.no_broadcasting(shapes.element_names(inputs)),
+        shapes.no_broadcasting(inputs),
         with_inputs(owner.good, **{first: row}),
         restricts_onnx=True,
         ruling="D-ALL-5",

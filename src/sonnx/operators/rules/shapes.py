@@ -1,6 +1,6 @@
 """The one shape of operands that are combined element by element (D-ALL-5)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sonnx.model.dtype import DType
 from sonnx.operators.rules.broadcasting import broadcast_shape
@@ -41,38 +41,47 @@ def common_shape(names_of: NamesOf) -> Callable[[Call], Extents | None]:
     return shape
 
 
-def _sizes(call: Call, names: Sequence[str]) -> list[tuple[int, ...]]:
-    return [shape for name in names if (shape := sizes(call, name)) is not None]
+def broadcast_to(inputs: Sequence[Operand], shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The shape to which ONNX broadcasts operands of these shapes, by name; None where there is none."""
+    common = broadcast_shape(list(shapes.values()))
+    fixed = {shapes[operand.name] for operand in inputs if operand.whole and operand.name in shapes}
+    return common if fixed <= {common} else None
+
+
+def _sizes(call: Call, names: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    return {name: shape for name in names if (shape := sizes(call, name)) is not None}
 
 
 def _shown(call: Call, names: Sequence[str]) -> tuple[Shown, ...]:
     """All operands where they are few, else two that differ."""
     if len(names) > FEW:
-        names = unlike({name: shape for name in names if (shape := sizes(call, name)) is not None})
+        names = unlike(_sizes(call, names))
     return show(call, *names)
 
 
-def one_shape(names_of: NamesOf) -> Predicate:
+def one_shape(inputs: Sequence[Operand]) -> Predicate:
     """Operands have one shape; those that could be broadcast are left to another rule."""
+    names_of = element_names(inputs)
 
     def predicate(call: Call) -> Broken | None:
         names = names_of(call)
         shapes = _sizes(call, names)
-        if len(set(shapes)) <= 1 or broadcast_shape(shapes) is not None:
+        if len(set(shapes.values())) <= 1 or broadcast_to(inputs, shapes) is not None:
             return None
         return Broken(_shown(call, names), f"give {_ALL.get(len(names), 'all inputs')} one shape")
 
     return predicate
 
 
-def no_broadcasting(names_of: NamesOf) -> Predicate:
+def no_broadcasting(inputs: Sequence[Operand]) -> Predicate:
     """Shapes that broadcasting would make one are one already."""
+    names_of = element_names(inputs)
 
     def predicate(call: Call) -> Broken | None:
         names = names_of(call)
         shapes = _sizes(call, names)
-        common = broadcast_shape(shapes)
-        if len(set(shapes)) <= 1 or common is None:
+        common = broadcast_to(inputs, shapes)
+        if len(set(shapes.values())) <= 1 or common is None:
             return None
         # Of a shape that is not known nobody can say what it broadcasts to.
         target = written(common) if len(shapes) == len(names) else "one shape"

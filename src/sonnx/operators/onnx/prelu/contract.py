@@ -8,7 +8,7 @@ CONTRACT = elementwise(
     "PRelu",
     versions=(9, 16),
     summary="Multiplies what is below zero by a slope, which each element has of its own.",
-    inputs=[Operand("X", "X", "the tensor"), Operand("slope", "S", "the slopes below zero")],
+    inputs=[Operand("X", "X", "the tensor", whole=True), Operand("slope", "S", "the slopes below zero")],
     output=Operand("Y", "Y", "the same with negative elements multiplied"),
     types=(DType.REAL, *IEEE, DType.INT32, DType.INT64, DType.UINT32, DType.UINT64),
     ruling="D-PRELU",
