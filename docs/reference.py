@@ -100,7 +100,17 @@ GROUPS = (
     Group(
         "Numbers and bits",
         "The exact domain, comparison of bits, and literals that name one number exactly.",
-        ("real", "RealArray", "same_bits", "ulp_distance", "format_float", "parse_literal", "NotIeeeError"),
+        (
+            "real",
+            "RealArray",
+            "Ball",
+            "UndecidedError",
+            "same_bits",
+            "ulp_distance",
+            "format_float",
+            "parse_literal",
+            "NotIeeeError",
+        ),
     ),
     Group(
         "Rules and types",

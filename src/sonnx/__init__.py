@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sonnx.model.tensor_type import TensorType
     from sonnx.native.compiler import CompilerError
     from sonnx.numeric.arrays import RealArray
+    from sonnx.numeric.balls import Ball, UndecidedError
     from sonnx.numeric.bits import same_bits, ulp_distance
     from sonnx.numeric.environment import NotIeeeError
     from sonnx.numeric.literals import format_float, parse_literal
@@ -60,6 +61,8 @@ _HOMES = {
     "Shown": "sonnx.vocabulary.rule",
     "TensorType": "sonnx.model.tensor_type",
     "RealArray": "sonnx.numeric.arrays",
+    "Ball": "sonnx.numeric.balls",
+    "UndecidedError": "sonnx.numeric.balls",
     "same_bits": "sonnx.numeric.bits",
     "ulp_distance": "sonnx.numeric.bits",
     "NotIeeeError": "sonnx.numeric.environment",
@@ -70,6 +73,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Ball",
     "CompiledGraph",
     "CompilerError",
     "DType",
@@ -89,6 +93,7 @@ __all__ = [
     "RuleError",
     "Shown",
     "TensorType",
+    "UndecidedError",
     "error_bound",
     "format_float",
     "load",

@@ -23,6 +23,7 @@ from sonnx.model import graph as model
 from sonnx.normalize.changes import Change
 from sonnx.normalize.passes import normalize_graph
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.balls import DEFAULT_PRECISION
 from sonnx.operators.rules.wording import count
 from sonnx.report.text import cut, findings_text, printable
 from sonnx.stablehlo.module import stablehlo
@@ -87,21 +88,25 @@ class Graph(model.Graph):
         seed: int = 0,
         memory: int = DEFAULT_MEMORY,
         threads: int = 1,
+        precision: int = DEFAULT_PRECISION,
         watch: Callable[[ExecutedNode], None] | None = None,
     ) -> dict[str, Array]:
         """Execute the model by its definitions: arrays by input name in, arrays by output name out.
 
         In the domain "ieee" every bit is specified, given the mode of accumulation; in "real" floats are
-        lifted exactly and nothing is rounded. `watch` is called after every node with an ExecutedNode. The
-        engine "native" gives the same bits with compiled kernels on `threads` threads; "xla" compiles the
-        model with the real XLA instead (with jax installed), which rounds sums in its own ways.
+        lifted exactly and nothing is rounded: results are fractions, or a Ball where one is none, of which
+        `precision` bits are calculated, and more wherever something hangs on them. `watch` is called after
+        every node with an ExecutedNode. The engine "native" gives the same bits with compiled kernels on
+        `threads` threads; "xla" compiles the model with the real XLA instead (with jax installed), which
+        rounds sums in its own ways.
 
         Raises RuleError where the model does not conform, InputError where an array is not what the model
-        takes, MemoryLimitError where the tensors would take more than `memory` bytes; CompilerError where a
-        C compiler fails; on XLA EngineError where it is missing or refuses, ExportError where it has no such
+        takes, DomainError where an operator is not defined for an element or reals are too close to decide,
+        MemoryLimitError where the tensors would take more than `memory` bytes; CompilerError where a C
+        compiler fails; on XLA EngineError where it is missing or refuses, ExportError where it has no such
         type.
         """
-        settings = Settings(domain, accumulate, order, seed, memory)
+        settings = Settings(domain, accumulate, order, seed, memory, precision)
         self._require_conforming()
         return run_graph(self, inputs, settings, engine=engine, threads=threads, watch=watch)
 

@@ -37,9 +37,11 @@ class NoCompilerWarning(UserWarning):
     """A graph was to be compiled, and there is no compiler."""
 
 
-_DEFAULTS = {name: getattr(Settings(), name) for name in ("domain", "accumulate", "order", "seed")}
+_DEFAULTS = {
+    name: getattr(Settings(), name) for name in ("domain", "accumulate", "order", "seed", "precision")
+}
 # What each engine cannot be told; for the others a choice would be silently without effect.
-_REFUSED = {"reference": (), "native": ("domain", "order", "seed"), "xla": tuple(_DEFAULTS)}
+_REFUSED = {"reference": (), "native": ("domain", "order", "seed", "precision"), "xla": tuple(_DEFAULTS)}
 
 
 def run_graph(

@@ -60,7 +60,7 @@ def reciprocal(bits: int) -> int:
     return sign | nearest(lambda m: (1 << 49) - m * integer(magnitude))
 
 
-INDEPENDENT = {"Reciprocal": reciprocal}
+INDEPENDENT = {"Reciprocal": reciprocal, "Sqrt": root}
 
 
 @cache

@@ -170,6 +170,14 @@ MUTANTS = {
         "ReciprocalReal",
         "is_inverse",
     ),
+    "onnx/sqrt": (
+        "onnx/sqrt/definition.mlw",
+        "    root x",
+        "    root (root x)",
+        "onnx/sqrt/laws.mlw",
+        "SqrtReal",
+        "undoes_squares",
+    ),
     "onnx/where": (
         "shared/elementwise.mlw",
         "= b <> 0",

@@ -42,6 +42,15 @@ if TYPE_CHECKING:
     show_default=True,
     help="IEEE arithmetic, bit for bit, or exact numbers without any rounding.",
 )
+@click.option(
+    "--precision",
+    type=click.IntRange(2, 8192),
+    default=128,
+    show_default=True,
+    metavar="BITS",
+    help="In the domain real, with how many bits numbers are enclosed that are no fractions, as roots are; "
+    "more are taken wherever something hangs on them.",
+)
 @ACCUMULATE
 @NORMALIZE
 @DIMS
@@ -61,17 +70,21 @@ def command(model: Path, memory: int | None, **options: Any) -> None:
 
     Compiled kernels and the definitions themselves give the same bits; the first use of a kernel compiles it.
     In the domain `ieee` the bits are those that the specification names. In `real` nothing is rounded: the
-    results are exact fractions (.json) beside the nearest doubles (.npy). A model outside the profile is
-    refused with its findings and exit code 1; what cannot be read at all has exit code 2.
+    results are exact fractions, or enclosures of what is none (.json), beside the nearest doubles (.npy). A
+    model outside the profile is refused with its findings and exit code 1; what cannot be read at all has
+    exit code 2.
     """
     from sonnx.cli.actions.run import RunOptions, run_model  # noqa: PLC0415  so that `--help` is quick
     from sonnx.evaluate.execution import DEFAULT_MEMORY, Settings  # noqa: PLC0415  see above
+    from sonnx.numeric.balls import DEFAULT_PRECISION  # noqa: PLC0415  see above
 
     require_normalize(options["dims"], options["normalize"])
     for binding in options["inputs"]:
         if "=" not in binding[1:-1]:
             raise click.UsageError(f"--input takes NAME=FILE.npy, not {binding!r}")
-    chosen = {name: options.pop(name) for name in ("domain", "accumulate", "order", "seed")}
+    chosen = {name: options.pop(name) for name in ("domain", "accumulate", "order", "seed", "precision")}
+    if chosen["domain"] != "real" and chosen["precision"] != DEFAULT_PRECISION:
+        raise click.UsageError("--precision is for --domain real")
     settings = Settings(**chosen, memory=memory or DEFAULT_MEMORY)
     options["engine"] = _engine(options["engine"], settings, options["trace"], options["threads"])
     sys.exit(run_model(model, RunOptions(settings=settings, memory=memory, **options)))

@@ -1,4 +1,7 @@
-"""Domains: for which elements a definition is defined, and the first one for which it is not (D-ALL-11)."""
+"""Domains: for which elements a definition is defined, and the first one for which it is not (D-ALL-11).
+
+Where reals are too close to decide, that element is found here too (D-ALL-8).
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -7,10 +10,11 @@ import numpy as np
 from sonnx.derive.tracing import suited
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.balls import UndecidedError
 from sonnx.terms.term import Term
 from sonnx.terms.tracing import Domain, Element, Kind
 from sonnx.vocabulary.operator import Operator
-from sonnx.vocabulary.outside import Outside, OutsideError
+from sonnx.vocabulary.outside import Outside, OutsideError, Undecided
 from sonnx.vocabulary.rule import Shown
 
 # Of an operator that takes any number of operands, an error shows so many elements.
@@ -53,11 +57,36 @@ def met(operator: Operator, names: Sequence[str], arrays: Mapping[str, Array], n
     at = tuple(int(each) for each in np.unravel_index(number, shape))
     listed = [name for name in names if name in domain.operands]
     listed += [name for name in names if name not in domain.operands][: _MOST_SHOWN - len(listed)]
-    shown = [
+    shown = elements_at([name for name in names if name in listed], arrays, at)
+    return Outside(f"{operator.identifier}.{domain.place}", operator.name, domain, shown)
+
+
+def elements_at(names: Sequence[str], arrays: Mapping[str, Array], at: tuple[int, ...]) -> tuple[Shown, ...]:
+    """The elements of operands at one index; a scalar has none."""
+    return tuple(
         Shown(f"{name}[{','.join(map(str, at))}]", str(arrays[name][at]))
         if arrays[name].ndim
         else Shown(name, str(arrays[name][()]))
         for name in names
-        if name in listed
-    ]
-    return Outside(f"{operator.identifier}.{domain.place}", operator.name, domain, tuple(shown))
+    )
+
+
+def require_decided(
+    operator: Operator,
+    names: Sequence[str],
+    arrays: Mapping[str, Array],
+    made: Sequence[tuple[str, tuple[int, ...]]],
+    walk: Callable[[str, tuple[int, ...]], object],
+) -> None:
+    """Raise OutsideError at the first result and index where `walk` cannot decide (D-ALL-8).
+
+    `names` are those of operands, where the result takes its elements from the same index of these.
+    """
+    for result, shape in made:
+        for at in np.ndindex(shape):
+            try:
+                walk(result, at)
+            except UndecidedError as error:
+                shown = elements_at(names[:_MOST_SHOWN], arrays, at) if names else ()
+                place = Shown(f"{result}[{','.join(map(str, at))}]" if at else result, "not decided")
+                raise OutsideError(Undecided(operator.name, (*shown, place), str(error))) from None

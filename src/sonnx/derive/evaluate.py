@@ -4,13 +4,13 @@ NumPy's operations round once in the type of elements, or not at all on fraction
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from sonnx.derive.domains import inside, require_inside
+from sonnx.derive.domains import inside, require_decided, require_inside
 from sonnx.derive.evaluate_boxes import Elements, Patch, parts_of, shapes_of
 from sonnx.derive.evaluate_folds import fold
 from sonnx.derive.literals import literal
@@ -19,6 +19,7 @@ from sonnx.derive.walking import methods
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, finish, held_type, numpy_dtype
+from sonnx.numeric.balls import UndecidedError, roots
 from sonnx.numeric.blocks import by_blocks
 from sonnx.numeric.convert import convert
 from sonnx.numeric.fused import fma
@@ -52,6 +53,34 @@ def evaluate(
         tuple([(name, tuple(arrays[name].tolist())) for name in settled if name in arrays]),
         signs(attributes),
     )
+    try:
+        return _evaluated(operator, ready, arrays)
+    except UndecidedError:  # of which element, nobody has told
+        require_decided(
+            operator,
+            ready.operands,
+            arrays,
+            [(name, made.shape) for name, made in zip(ready.names, ready.made, strict=True)],
+            lambda name, at: _at_one_index(operator, ready, arrays, name, at),
+        )
+        raise
+
+
+def _at_one_index(
+    operator: Operator, ready: "_Prepared", arrays: Mapping[str, Array], name: str, at: tuple[int, ...]
+) -> None:
+    """Execute an operator for one element of a result."""
+    if ready.element is not None:
+        place: tuple[Any, ...] = (*at, ...)
+        here = {operand: array[place] if array.ndim else array for operand, array in arrays.items()}
+        _evaluated(operator, replace(ready, whole=()), here)
+        return
+    made = ready.made[ready.names.index(name)]
+    indices = {index.data: np.asarray(place) for index, place in zip(made.indices, at, strict=True)}
+    Walk(ready.kind, ready.kind, arrays, indices=indices)(_executed(made.term, ready.kind))
+
+
+def _evaluated(operator: Operator, ready: "_Prepared", arrays: Mapping[str, Array]) -> Mapping[str, Array]:
     if ready.element is not None:
         _require_inside(operator, ready, arrays)
         walk = Walk(ready.kind, ready.types[0], arrays, accumulate=ready.accumulate)
@@ -417,7 +446,8 @@ class Walk:
         return np.asarray(abs(self(term.arguments[0])))
 
     def _root(self, term: Term) -> Array:
-        return np.asarray(np.sqrt(self(term.arguments[0])))
+        x = self(term.arguments[0])
+        return np.asarray(roots(x) if self.kind is DType.REAL else np.sqrt(x))
 
     def _converted(self, term: Term) -> Array:
         return convert(self(term.arguments[0]), self.kind, self.made)

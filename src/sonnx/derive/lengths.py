@@ -55,7 +55,8 @@ class _Walk:
     def _same(self, term: Term) -> Lengths:
         return self(term.arguments[0])
 
-    _stated = _converted = _wide = _narrow = _negate = _absolute = _same
+    # A root that is no fraction has no length, one that is has half of it; of an enclosure nothing grows.
+    _stated = _converted = _wide = _narrow = _negate = _absolute = _root = _same
 
     def _select(self, term: Term) -> Lengths:
         return moved(map(self, term.arguments[1:]))

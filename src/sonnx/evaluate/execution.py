@@ -23,6 +23,7 @@ from sonnx.model.location import Location
 from sonnx.model.order import given_order, random_order
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, RealArray, describe, finish, hold
+from sonnx.numeric.balls import DEFAULT_PRECISION, precise, require_precision
 from sonnx.numeric.environment import require_ieee
 from sonnx.numeric.real import real
 from sonnx.operators import node_operator
@@ -69,13 +70,17 @@ class ExecutedNode:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to execute: the domain, the roundings of sums, the order of nodes, the memory allowed."""
+    """How to execute: the domain, the roundings of sums, the order of nodes, the memory allowed.
+
+    `precision` is that of real numbers that are no fractions, in bits.
+    """
 
     domain: Domain = "ieee"
     accumulate: Accumulate = "separate"
     order: Order = "given"
     seed: int = 0
     memory: int = DEFAULT_MEMORY
+    precision: int = DEFAULT_PRECISION
 
     def __post_init__(self) -> None:
         """Refuse what there is not."""
@@ -86,6 +91,8 @@ class Settings:
         ):
             if value not in known:
                 raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
+        if require_precision(self.precision) != DEFAULT_PRECISION and self.domain != "real":
+            raise ValueError('precision is for the domain "real": floats have that of their type')
 
 
 def execute(
@@ -153,7 +160,8 @@ def _execute(
     arrays = {operand: tensors[name] for operand, name in operands if name}
     modes = [attribute.name for attribute in operator.contract.attributes if attribute.mode]
     attributes = {**node.attributes, **{name: getattr(settings, name) for name in modes}}
-    with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
+    # Infinities and NaNs are results here, not accidents.
+    with np.errstate(all="ignore"), precise(settings.precision):
         results = evaluate(operator, arrays, attributes)
     made = zip(operand_names(operator.contract.outputs, len(results)), node.outputs, strict=False)
     return {

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -13,6 +13,7 @@ import numpy as np
 from sonnx.load.whole_file import whole_file
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, dtype_of, numpy_dtype
+from sonnx.numeric.balls import Ball, settled
 from sonnx.numeric.real import real_text
 from sonnx.numeric.rounding import nearest
 
@@ -46,11 +47,21 @@ def array_digest(array: Array) -> str:
 
 def _texts(array: Array) -> list[str]:
     """Elements as text: reals exactly, strings as they are."""
-    return [real_text(e) if isinstance(e, Fraction) else str(e) for e in array.reshape(-1)]
+    return [_text(e) for e in array.reshape(-1)]
+
+
+def _text(element: Any) -> str:
+    return str(element) if isinstance(element, str) else real_text(element)
+
+
+def _enclosed(element: Ball) -> dict[str, str]:
+    """What JSON holds of a number that is no fraction: the radius is the most it is from the midpoint."""
+    midpoint, radius = element.decimal()
+    return {"midpoint": midpoint, "radius": radius}
 
 
 def write_array(folder: Path, name: str, array: Array) -> list[Path]:
-    """Write a result as .npy; reals also exactly, as fractions in .json beside it; strings as .json alone."""
+    """Write a result as .npy; reals also in .json, as fractions or enclosures; strings as .json alone."""
     stem = safe_name(name)
     dtype = dtype_of(array)
     paths = []
@@ -60,7 +71,7 @@ def write_array(folder: Path, name: str, array: Array) -> list[Path]:
             "name": name,
             "type": str(dtype),
             "shape": list(array.shape),
-            "elements": _texts(array),
+            "elements": [_enclosed(e) if isinstance(e, Ball) else _text(e) for e in array.reshape(-1)],
         }
         _write(path, lambda file: file.write(json.dumps(document, indent=1).encode()))
         paths.append(path)
@@ -81,5 +92,5 @@ def doubles(array: Array) -> Array:
     if dtype_of(array) is not DType.REAL:
         return array
     rounded = np.empty(array.size, np.float64)
-    rounded[:] = [nearest(element, DType.DOUBLE) for element in array.reshape(-1)]
+    rounded[:] = [settled(element, partial(nearest, dtype=DType.DOUBLE)) for element in array.reshape(-1)]
     return rounded.reshape(array.shape)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import Dialect, TensorType
+from sonnx.numeric.balls import Ball
 
 Array = NDArray[Any]
 
@@ -41,11 +42,12 @@ _PYTHON_SCALARS: dict[type, DType] = {
     float: DType.DOUBLE,
     complex: DType.COMPLEX128,
     Fraction: DType.REAL,
+    Ball: DType.REAL,
 }
 
 
 class RealArray(np.ndarray[Any, np.dtype[Any]]):
-    """An array in the real domain: its elements are `fractions.Fraction`.
+    """An array in the real domain: its elements are `fractions.Fraction` or `sonnx.Ball`.
 
     The class marks the domain, so that an empty array keeps its type too. Arithmetic on it outside the
     operators is Python's: a Fraction times a float is a float, and operators then refuse the array.
@@ -79,7 +81,7 @@ def each_once(array: Array) -> Array:
 
 def _dtype_of_objects(array: Array) -> DType | None:
     kinds = set(map(type, each_once(array).reshape(-1)))
-    if kinds == {Fraction} or (not kinds and isinstance(array, RealArray)):
+    if (kinds and kinds <= {Fraction, Ball}) or (not kinds and isinstance(array, RealArray)):
         return DType.REAL
     # An empty plain object array is how ONNX's own helpers hold an empty string tensor.
     return DType.STRING if kinds <= {str, np.str_} else None

@@ -6,12 +6,14 @@ subnormals, another rounding direction) changes one.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array, numpy_dtype
+from sonnx.numeric.balls import settled
 from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS, LEADING, Format, nearest_bits, nearest_bits_of
 
@@ -71,7 +73,11 @@ def _from_real(array: Array, target: DType) -> Array:
         held = [min(max(int(value), info.min), info.max) for value in values]  # int() truncates
     else:
         form = FORMATS[target]
-        held = [nearest_bits(abs(value), form) | (form.sign_bit if value < 0 else 0) for value in values]
+
+        def nearest(value: Fraction) -> int:
+            return nearest_bits(abs(value), form) | (form.sign_bit if value < 0 else 0)
+
+        held = [settled(value, nearest) for value in values]
         return np.array(held, form.held_as).view(numpy_dtype(target)).reshape(array.shape)
     return np.array(held, numpy_dtype(target)).reshape(array.shape)
 

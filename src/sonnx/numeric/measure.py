@@ -4,6 +4,7 @@ from collections.abc import Set
 from math import lcm
 
 from sonnx.numeric.arrays import Array, each_once
+from sonnx.numeric.balls import Ball
 from sonnx.numeric.lengths import Lengths
 
 # Beyond this a common multiple is bounded by the product, which costs no time to find.
@@ -15,6 +16,8 @@ def lengths_of(array: Array) -> Lengths:
     # Of zeros nothing is known but that they are below everything.
     magnitudes, odds, twos, longest = [], set(), 0, 2
     for value in each_once(array).reshape(-1).tolist():
+        if isinstance(value, Ball):  # it rounds, so it does not grow
+            continue
         top, bottom = value.numerator, value.denominator
         power = (bottom & -bottom).bit_length() - 1
         twos = max(twos, power)

@@ -7,6 +7,7 @@ import numpy as np
 
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array, numpy_dtype
+from sonnx.numeric.balls import has_balls
 from sonnx.numeric.convert import convert
 from sonnx.numeric.exact import exact_sum_of_products
 from sonnx.numeric.fused import fma
@@ -55,6 +56,8 @@ def wide_sum_of_products(
     The sum is in the type that holds it.
     """
     if dtype is DType.REAL:
+        if has_balls(x, weights, start):
+            return _fold(x, windows, weights, start, fused=False)
         return exact_sum_of_products(x, windows, weights, start)
     held = numpy_dtype(ACCUMULATOR[dtype])
     # The product of two float16 is exact in float, so there both modes are one; as on integers.

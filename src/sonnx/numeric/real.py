@@ -1,7 +1,7 @@
 """The real domain: values lifted exactly, never rounded."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 
 from sonnx.model.dtype import IEEE, INTEGERS, DType
 from sonnx.numeric.arrays import Array, RealArray, as_array, dtype_of, type_name
+from sonnx.numeric.balls import Ball, Real
 from sonnx.numeric.environment import require_ieee
 
 _NUMBER = re.compile(
@@ -28,8 +29,9 @@ _LIFTED = (*IEEE, DType.BFLOAT16, *INTEGERS)
 def real(values: Any) -> RealArray:
     """Lift numbers exactly to an array in the real domain.
 
-    Takes ints, Fractions, Decimals, floats, strings such as "-6.1", "1/3" or "2.5e-3", nested lists
-    of these, and arrays of floats or integers. Raises ValueError for anything that is no real number.
+    Takes ints, Fractions, Decimals, floats, strings such as "-6.1", "1/3" or "2.5e-3", reals that operators
+    gave, nested lists of these, and arrays of floats or integers. Raises ValueError for anything that is no
+    real number.
     """
     require_ieee()  # a process that flushes subnormals would lift them to 0
     array = as_array(values)
@@ -40,15 +42,17 @@ def real(values: Any) -> RealArray:
     return _array([lift(value, index) for index, value in enumerate(array.reshape(-1))], array.shape)
 
 
-def real_text(value: Fraction) -> str:
-    """A real number as text, `-7/3` or `2`; Python itself writes no more than 4300 digits."""
+def real_text(value: Real) -> str:
+    """A real number as text, `-7/3`, `2` or `1.4142...`; Python itself writes no more than 4300 digits."""
+    if isinstance(value, Ball):
+        return str(value)
     from flint import fmpz  # noqa: PLC0415  whoever only checks a model need not wait until it has loaded
 
     top = str(fmpz(value.numerator))
     return top if value.denominator == 1 else f"{top}/{fmpz(value.denominator)}"
 
 
-def _array(values: list[Fraction], shape: tuple[int, ...]) -> RealArray:
+def _array(values: Sequence[Real], shape: tuple[int, ...]) -> RealArray:
     result = np.empty(len(values), dtype=object)
     result[:] = values
     return result.reshape(shape).view(RealArray)
@@ -70,7 +74,7 @@ def _nested(values: Any, depth: int) -> tuple[tuple[int, ...], list[Any]]:
     return (len(parts), *shapes.pop()), [leaf for _, leaves in parts for leaf in leaves]
 
 
-def _lifter(array: Array, dtype: DType | None) -> Callable[[Any, int], Fraction]:
+def _lifter(array: Array, dtype: DType | None) -> Callable[[Any, int], Real]:
     if isinstance(array, np.ma.MaskedArray):
         raise ValueError("sonnx.real: masked elements are no real numbers; give an array without a mask")
     if dtype in _LIFTED:
@@ -94,9 +98,11 @@ def _number(value: Any, index: int) -> Fraction:
         ) from None
 
 
-def _element(value: Any, index: int) -> Fraction:
+def _element(value: Any, index: int) -> Real:
     if isinstance(value, str):
         return _text(value, index)
+    if isinstance(value, Ball):
+        return value
     if isinstance(value, Fraction):
         return Fraction(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):

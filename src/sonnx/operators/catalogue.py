@@ -45,6 +45,7 @@ _ONNX = (
     "reciprocal",
     "relu",
     "sign",
+    "sqrt",
     "sub",
     "thresholded_relu",
     "xor",

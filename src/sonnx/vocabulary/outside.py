@@ -1,4 +1,4 @@
-"""An element for which an operator is not defined, as whoever executes meets it (D-ALL-11)."""
+"""Elements at which a run stops: an operator is not defined there, or reals cannot be told apart."""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,20 @@ class Outside:
     values: tuple[Shown, ...]
 
 
+@dataclass(frozen=True)
+class Undecided:
+    """Where the most bits of reals do not tell what is to be done, and what it was about (D-ALL-8)."""
+
+    operator: str
+    values: tuple[Shown, ...]
+    text: str
+
+
 class OutsideError(ArithmeticError):
     """Raised where an operator is executed; whoever knows the node makes a DomainError of it."""
 
-    def __init__(self, outside: Outside) -> None:
+    def __init__(self, outside: Outside | Undecided) -> None:
         """Keep what was met."""
-        super().__init__(f"{outside.operator}: {outside.domain.text}")
+        said = outside.domain.text if isinstance(outside, Outside) else outside.text
+        super().__init__(f"{outside.operator}: {said}")
         self.outside = outside
