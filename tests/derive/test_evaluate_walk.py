@@ -35,6 +35,7 @@ from sonnx.terms.words import (
     root,
     select,
     truncated,
+    value,
     wide,
 )
 from sonnx.vocabulary.call import Call
@@ -383,6 +384,19 @@ def test_a_composition_of_more_than_elements_is_no_one_function_of_them() -> Non
     assert evaluate(op, {"X": floats(1, 2)}, {})["Z"].tolist() == [2, 1]
 
 
+def test_a_part_that_leaves_elements_at_their_places_is_one_function_of_them() -> None:
+    left = operator(tensorwise(lambda X: tensor(X.shape, lambda *i: X[i])), "X")
+    op = operator(None, "X", body=lambda call: (BodyNode(left, ("X",), ("Z",)),))
+    for shape in ("float[2]", "float[1,3]", "float[]"):
+        found = traced(op, {"X": tensor_type(shape)}, {}, {})
+        assert found.element is not None
+        assert found.element.term is found.element.executed is value("X")
+    kept = operator(tensorwise(lambda X: tensor((2,), lambda i: X[i, i])), "X")
+    op = operator(None, "X", body=lambda call: (BodyNode(kept, ("X",), ("Z",)),))
+    with pytest.raises(DefinitionError, match="more than one function of elements"):
+        traced(op, {"X": tensor_type("float[2,2]")}, {}, {})
+
+
 def test_the_type_of_elements_is_that_of_the_first_operand_of_numbers() -> None:
     types = {"truth": tensor_type("bool[2]"), "X": tensor_type("float[2]")}
     assert element_type(operator(None, "truth", "X"), types) is DType.FLOAT
@@ -415,7 +429,5 @@ def test_attributes_are_literals_rounded_to_the_elements_type() -> None:
 
 
 def test_a_walk_answers_for_a_term_by_itself() -> None:
-    from sonnx.terms.words import value
-
     walk = Walk(DType.FLOAT, DType.FLOAT, values={"x": floats(3)})
     assert walk(value("x") + 1).tolist() == [4]

@@ -146,6 +146,22 @@ MUTANTS = {
         "ThresholdedReluReal",
         "relu",
     ),
+    "onnx/mean": (
+        "onnx/mean/definition.mlw",
+        "over (plus data_0 data_1) two",
+        "over (plus data_0 data_0) two",
+        "onnx/mean/laws.mlw",
+        "MeanReal",
+        "between",
+    ),
+    "onnx/sum": (
+        "onnx/sum/definition.mlw",
+        "    plus data_0 data_1",
+        "    plus data_0 data_0",
+        "onnx/sum/laws.mlw",
+        "SumReal",
+        "of_both",
+    ),
     "onnx/hard_sigmoid": (
         "onnx/hard_sigmoid/definition.mlw",
         "else if less one (plus (times alpha x) beta) then one",

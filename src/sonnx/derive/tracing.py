@@ -11,7 +11,7 @@ from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.rounding import FORMATS
-from sonnx.terms.tensors import Given
+from sonnx.terms.tensors import Given, tensor
 from sonnx.terms.term import DefinitionError, Sort, Term
 from sonnx.terms.tracing import Element, Trace, at_every_index, trace
 from sonnx.terms.walking import calculates, substituted, without_nans
@@ -136,16 +136,26 @@ def _composed(operator: Operator, body: Sequence[BodyNode], types: Mapping[str, 
         given = dict(zip(names, part.inputs, strict=True))
         here = {operand: inside[name] for operand, name in given.items()}
         found = traced(part.operator, here, part.attributes, {})
-        if found.element is None:
+        element = found.element or _left_alone(found)
+        if element is None:
             raise DefinitionError(f"{operator.name} is more than one function of elements")
         (made,) = part.outputs
         inside |= {made: TensorType(here[names[0]].dtype, found.made[0].shape)}
-        for trees, term in ((known, found.element.term), (executed, found.element.executed)):
+        for trees, term in ((known, element.term), (executed, element.executed)):
             trees[made] = substituted(term, {operand: trees[name] for operand, name in given.items()})
     (output,) = operator.contract.outputs
     operands = {name: Given(name, kind.sizes or ()) for name, kind in types.items()}
-    element = Element(tuple(types), known[output.name], executed[output.name])
-    return Trace(operands, (at_every_index(element, operands),), element)
+    whole = Element(tuple(types), known[output.name], executed[output.name])
+    return Trace(operands, (at_every_index(whole, operands),), whole)
+
+
+def _left_alone(found: Trace) -> Element | None:
+    """What a move makes of an element that it leaves at its place; None where it moves any."""
+    for name, operand in found.operands.items():
+        same = tensor(operand.shape, lambda *i, operand=operand: operand[i])
+        if [(same.shape, id(same.term))] == [(each.shape, id(each.term)) for each in found.made]:
+            return Element((name,), value(name), value(name))
+    return None
 
 
 def _sort(types: tuple[DType, ...]) -> Sort:

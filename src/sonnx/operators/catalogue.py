@@ -36,6 +36,7 @@ _ONNX = (
     "less",
     "less_or_equal",
     "max",
+    "mean",
     "min",
     "mul",
     "neg",
@@ -47,6 +48,7 @@ _ONNX = (
     "sign",
     "sqrt",
     "sub",
+    "sum",
     "thresholded_relu",
     "xor",
 )
