@@ -30,7 +30,15 @@ from docs.matrix import (
     tools_table,
 )
 from docs.origins import clauses_tables, documents_table, own_table
-from docs.overview import changelog_page, operators_table, rule_links, rules_table, rulings_page
+from docs.overview import (
+    changelog_page,
+    older_table,
+    operators_table,
+    rewritings_table,
+    rule_links,
+    rules_table,
+    rulings_page,
+)
 from docs.pages import Block, Expanded, Links, expand, require
 from docs.reference import reference_links, reference_page
 from docs.render import accuracy, cases_page, example_anchor, examples, figure, rules, signature, types
@@ -48,6 +56,7 @@ _FIGURE_NAME = re.compile(r"[a-z0-9-]+")
 # What a page must list, because no other page does.
 _LISTS: Mapping[str, Sequence[str]] = {
     "index.md": ("operators",),
+    "models.md": ("rewritings", "older"),
     "rules.md": ("rules",),
     "sources.md": ("documents", "clauses", "own"),
     "trust.md": ("assumptions", "driver", "matrix", "standing", "tools"),
@@ -247,6 +256,8 @@ def _page_blocks(inputs: Inputs, pages: MutableMapping[str, str]) -> Mapping[str
     return {
         "operators": _plain(lambda: operators_table(listed)),
         "rules": _plain(lambda: rules_table(listed)),
+        "rewritings": _plain(rewritings_table),
+        "older": _plain(older_table),
         "documents": _plain(lambda: documents_table(inputs.origins)),
         "clauses": _plain(lambda: clauses_tables(inputs.origins, listed)),
         "own": _plain(lambda: own_table(inputs.origins, listed)),

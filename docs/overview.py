@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from docs.folders import Folder
-from docs.markup import DocsError, anchor, escape, prose, rulings_in, table
+from docs.markup import DocsError, anchor, code, escape, prose, rulings_in, table
 from docs.render import case_anchor, restricts_badge
+from sonnx.operators import NODE_OPERATORS, REWRITINGS
+from sonnx.vocabulary.operator import OLDEST_OPSET
 
 # The page is one table: the room of the table of contents is its own.
 _WIDE = "---\nhide: [toc]\n---\n\n"
@@ -20,6 +22,30 @@ def operators_table(folders: Iterable[Folder]) -> str:
         if folder.contract is not None
     ]
     return table(("operator", "what it does", "rules"), rows)
+
+
+def rewritings_table() -> str:
+    """List what normalizing writes in place of operators that the profile does not have."""
+    rows = [
+        (escape(each.name), escape(each.when), code(each.written), f"{prose(each.why)} ({each.ruling})")
+        for each in REWRITINGS.values()
+    ]
+    return table(("operator", "where", "what is written", "why that is the same"), rows)
+
+
+def older_table() -> str:
+    """List the operators of old operator sets that normalizing takes, by the first such set."""
+    there = [op for op in NODE_OPERATORS.values() if min(op.contract.versions) <= OLDEST_OPSET]
+    oldest = {op.name: op.contract.oldest for op in there}
+    oldest |= {each.name: each.oldest for each in REWRITINGS.values()}
+    rows = [
+        (
+            f"{first} to {OLDEST_OPSET - 1}",
+            ", ".join(name for name, since in oldest.items() if since == first),
+        )
+        for first in sorted({*oldest.values()} - {OLDEST_OPSET})
+    ]
+    return table(("operator sets", "operators that mean the same there"), rows)
 
 
 def rules_table(folders: Iterable[Folder]) -> str:

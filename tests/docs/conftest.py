@@ -52,7 +52,8 @@ print(6 * 7)
 
 {{ operators }}
 """,
-    "models.md": "# Models\n\n## ONNX backend\n\n```sh\nsonnx --version\n```\n\n{{ output }}\n",
+    "models.md": "# Models\n\n{{ rewritings }}\n\n{{ older }}\n\n"
+    "## ONNX backend\n\n```sh\nsonnx --version\n```\n\n{{ output }}\n",
     "emit.md": "# C\n",
     "proofs.md": "# Proofs\n",
     "conformance.md": "# Conformance\n",

@@ -10,6 +10,7 @@ import click
 import numpy as np
 import pytest
 from docs.build import ROOT
+from docs.overview import older_table, rewritings_table
 
 import sonnx
 from sonnx.check.models import MOST_FINDINGS, check_graph
@@ -21,7 +22,7 @@ from sonnx.model.graph import Constant, Graph
 from sonnx.model.location import PlaceKind
 from sonnx.model.tensor_type import tensor_type
 from sonnx.normalize.passes import normalize_graph
-from sonnx.operators import GRAPH_RULES
+from sonnx.operators import GRAPH_RULES, NODE_OPERATORS, REWRITINGS
 from sonnx.operators.graph.figures import EXPORTED
 from sonnx.operators.rulebook import rules
 from sonnx.report.findings_json import findings_document
@@ -112,3 +113,23 @@ def test_every_option_of_a_command_is_in_the_guide(command: str) -> None:
     assert options
     for option in options:
         assert any(re.search(rf"(?<![\w-]){name}(?![\w-])", GUIDE) for name in option.opts), option.opts
+
+
+def rows(table: str) -> list[list[str]]:
+    return [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+
+
+def test_what_stands_in_place_of_other_operators_is_listed() -> None:
+    (power,) = [row for row in rows(rewritings_table()) if row[0] == "Pow"]
+    assert power[2] == "<code>Mul(X, X)</code>"
+    assert "(D-POW)" in power[3]
+
+
+def test_the_operators_of_old_sets_are_those_that_normalizing_takes() -> None:
+    (seventh, eighth) = rows(older_table())
+    assert seventh[0] == "7 to 12"
+    assert {"Add", "Clip", "Conv", "Pow", "Relu"} <= set(seventh[1].split(", "))
+    assert "HardSwish" not in seventh[1], "it came with set 14"
+    assert eighth == ["8 to 12", "Expand"]
+    # That the other operators of a table mean the same is asked of ONNX's schemas elsewhere.
+    assert set(f"{seventh[1]}, {eighth[1]}".split(", ")) <= {*NODE_OPERATORS, *REWRITINGS}

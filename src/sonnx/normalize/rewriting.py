@@ -35,7 +35,7 @@ def substituted(work: Work, node: Node, location: Location) -> tuple[Node, Seque
     taken = tuple(node.inputs[place] for place in other.inputs)
     new = replace(node, operator=operator.name, inputs=taken, version=version)
     operands = operands_of(operator, new)
-    work.say(location, f"wrote {operator.name} in place of {node.operator}", other.why, _OPERATORS)
+    work.say(location, f"wrote {operator.name} in place of {node.operator}", found.why, _OPERATORS)
     if other.shape is None:
         return new, ()
     why = f"what {node.operator} makes has this shape"

@@ -29,7 +29,6 @@ class Substitute:
 
     operator: str
     inputs: tuple[int, ...]
-    why: str
     shape: Shape | None = None
 
 
@@ -37,13 +36,16 @@ class Substitute:
 class Rewriting:
     """What normalizing writes in place of an operator.
 
-    `substitute` answers None where nothing of the profile means the same; `when` says where something does.
+    `substitute` answers None where nothing of the profile means the same; `when` says where something does,
+    `written` what, and `why` that is the same.
     `advice` is what a finding on the operator says. `oldest` is the first operator set that it speaks of.
     """
 
     name: str
     substitute: Callable[[Sequence[Known]], Substitute | None]
     when: str
+    written: str
+    why: str
     advice: str
     ruling: str
     oldest: int

@@ -37,7 +37,6 @@ _IN_ITS_PLACE = {
     "Constant": "make it an initializer; `sonnx normalize` does",
     "Dropout": "take what it passes on from where it comes: for inference it changes nothing",
     "Gemm": "where its operands are the features of one image, write it as a Conv with a 1 by 1 kernel",
-    "Identity": "take what it passes on from where it comes",
     "MatMul": "where its operands are the features of one image, write it as a Conv with a 1 by 1 kernel",
 }
 _NOTHING = "the profile has nothing in its place: while the model needs it, it cannot conform"

@@ -6,11 +6,6 @@ from sonnx.model.dtype import IEEE, INTEGERS
 from sonnx.operators.rules.broadcasting import broadcast_shape
 from sonnx.vocabulary.rewriting import Known, Rewriting, Shape, Substitute
 
-_WHY = (
-    "the exponent is the constant 2, and D-POW rounds the square once, as Mul does: the same bits of every "
-    "element, of zeros, infinities and integers that wrap too"
-)
-
 
 def _square(inputs: Sequence[Known]) -> Substitute | None:
     if len(inputs) != 2 or not _is_two(inputs[1]):
@@ -29,7 +24,7 @@ def _square(inputs: Sequence[Known]) -> Substitute | None:
 
 
 def _times_itself(shape: Shape | None = None) -> Substitute:
-    return Substitute("Mul", (0, 0), _WHY, shape)
+    return Substitute("Mul", (0, 0), shape)
 
 
 def _is_two(exponent: Known) -> bool:
@@ -43,6 +38,9 @@ REWRITING = Rewriting(
     "Pow",
     _square,
     when="the exponent is a constant whose elements are all 2, of any type of numbers",
+    written="Mul(X, X)",
+    why="the exponent is the constant 2, and D-POW rounds the square once, as Mul does: the same bits of "
+    "every element, of zeros, infinities and integers that wrap too",
     advice="where the exponent is the constant 2, `sonnx normalize` writes Mul(X, X); other powers are not "
     "in the profile yet: while the model needs one, it cannot conform",
     ruling="D-POW",

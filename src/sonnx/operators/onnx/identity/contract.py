@@ -13,4 +13,5 @@ CONTRACT = moving(
     shape=lambda input: input,  # noqa: A006  the name of the operand
     good=call("Identity", {"input": "float[2,3]"}),
     ruling="D-IDENTITY",
+    oldest=7,
 )
