@@ -59,7 +59,7 @@ static void node_1_conv(void)
 {
 }
 /*@ assigns t; */
-void net_run(void)
+int32_t net_run(void)
 {
 }
 """

@@ -64,7 +64,7 @@ def test_the_readme_names_model_mode_and_changes(tmp_path: Path) -> None:
     text = (tmp_path / "p" / "README.md").read_text(encoding="utf-8")
     assert "changes by normalizing" in text
     assert "`fused`: product and sum are rounded once" in text
-    assert "void example_run(const float in_x[2], float out_y[1]);" in text
+    assert "int32_t example_run(const float in_x[2], float out_y[1]);" in text
 
 
 @needs_gcc

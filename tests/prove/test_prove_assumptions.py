@@ -18,7 +18,7 @@ from sonnx.prove.assumptions import (
 from sonnx.prove.contracts import ASSUMED
 
 ROOT = Path(__file__).parents[2]
-PLAIN = {"model.c": "static float buffer_0[1];", "model.h": "void net_run(const float in_x[1]);"}
+PLAIN = {"model.c": "static float buffer_0[1];", "model.h": "int32_t net_run(const float in_x[1]);"}
 WIDEN = (files("sonnx.operators") / "shared" / "float_of_half.c").read_text(encoding="utf-8")
 
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from sonnx.derive.domains import domain_of, kind_of
 from sonnx.derive.evaluate import Walk
+from sonnx.derive.tracing import suited
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.terms.term import truth
 from sonnx.terms.tracing import called
-from sonnx.terms.walking import without_nans
 from sonnx.terms.words import value
 from sonnx.vocabulary.operator import Operator
 
@@ -28,8 +28,8 @@ def met_in_constants(operator: Operator, arrays: Mapping[str, Array]) -> tuple[t
     shapes = {array.shape for array in asked.values()}
     if len(types) > 1 or len(shapes) > 1 or kind_of(*types) not in domain.kinds:
         return ()
-    term = without_nans(truth(called(domain.inside, {name: value(name) for name in asked}, {})))
     (kind,), (shape,) = types, shapes
+    term = suited(truth(called(domain.inside, {name: value(name) for name in asked}, {})), kind)
     held = np.broadcast_to(Walk(kind, DType.BOOL, asked, dict(asked))(term), shape)
     if held.all():
         return ()

@@ -11,6 +11,7 @@ from math import prod
 
 from sonnx.derive.c_types import C_TYPES, place, same
 from sonnx.derive.conversion_steps import by_steps
+from sonnx.derive.plain_domains import Scan, scan
 from sonnx.derive.plain_expressions import CWriter, LogicWriter
 from sonnx.derive.plain_folds import Steps, fold_in, logic, loops, steps_of
 from sonnx.derive.plain_pieces import Piece
@@ -53,14 +54,17 @@ def plain(operator: Operator, request: PlainRequest) -> PlainText:
             written.append(_of_tensors(request, found, element, name, made, function))
         else:
             shorter = said_of(operator.definition.executed) if _is_shorter(found.element) else []
-            written.append(_of_elements(request, found, element, name, function, shorter))
+            written.append(_of_elements(operator, request, found, element, name, function, shorter))
     texts = [each.text for each in written]
     if several:
         texts.append(_one_by_one(request.function, written))
     words = {name: text for each in written for name, text in each.words.items()}
     helpers = {name for each in written for name in each.helpers}
     text = "\n".join([*said_of(operator.definition.function), "\n\n".join(texts)])
-    return PlainText(text, tuple(sorted(helpers)), words)
+    # An operator on elements makes one output.
+    guard = written[0].guard if written else None
+    said = ("", "") if guard is None else (guard.name, guard.outside)
+    return PlainText(text, tuple(sorted(helpers)), words, *said)
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class _Written:
     ensures: str
     words: dict[str, str]
     helpers: set[str]
+    guard: Scan | None = None
 
 
 def _one_by_one(function: str, written: Sequence[_Written]) -> str:
@@ -99,7 +104,13 @@ def _is_shorter(element: Element) -> bool:
 
 
 def _of_elements(
-    request: PlainRequest, trace: Trace, element: DType, name: str, function: str, shorter: list[str]
+    operator: Operator,
+    request: PlainRequest,
+    trace: Trace,
+    element: DType,
+    name: str,
+    function: str,
+    shorter: list[str],
 ) -> _Written:
     """A function of elements, which are its parameters."""
     meant = trace.element
@@ -137,10 +148,15 @@ def _of_elements(
     ]
 
     def at(index: str) -> str:
-        places = ["0" if not trace.operands[each].rank else index for each in meant.names]
-        return ", ".join(f"{request.arrays[each]}[{k}]" for each, k in zip(meant.names, places, strict=True))
+        return ", ".join(read(each, index) for each in meant.names)
 
-    return _written(request, name, function, lines, "i", at, [writer, c], setting)
+    def read(operand: str, index: str) -> str:
+        return f"{request.arrays[operand]}[{index if trace.operands[operand].rank else 0}]"
+
+    count = prod(request.outputs[name].sizes or ())
+    guard = scan(operator, meant, element, function, count, read) if request.guarded else None
+    lines += [] if guard is None else ["", *guard.lines]
+    return _written(request, name, function, lines, "i", at, [writer, c], setting, guard)
 
 
 def _with(used: Sequence[str]) -> Names:
@@ -284,6 +300,7 @@ def _written(
     arguments: Callable[[str], str],
     writers: Sequence[Writer],
     setting: Setting,
+    guard: Scan | None = None,
 ) -> _Written:
     """The flat loop over all elements behind the function of one."""
     output, count = request.arrays[name], prod(request.outputs[name].sizes or ())
@@ -297,7 +314,8 @@ def _written(
     assigns = f"{output}[0 .. {count - 1}]"
     lines += [
         "",
-        f"/*@ assigns {assigns};",
+        *([] if guard is None else [f"/*@ requires {guard.required};"]),
+        f"{'/*@' if guard is None else '   '} assigns {assigns};",
         f"    ensures {made(str(count), ' ' * 6)}; */",
         f"static void {function}(void)",
         "{",
@@ -316,7 +334,8 @@ def _written(
         helpers |= writer.helpers
         for said_word in writer.words.values():
             _add_word(said_word, setting, words, helpers)
-    return _Written(function, "\n".join(lines), assigns, made(str(count), " " * 6), words, helpers)
+    ensures = made(str(count), " " * 6)
+    return _Written(function, "\n".join(lines), assigns, ensures, words, helpers, guard)
 
 
 def _add_word(said: Named, setting: Setting, words: dict[str, str], helpers: set[str]) -> None:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from sonnx.derive.c_types import REALS
-from sonnx.derive.plain_pieces import OR, Piece
+from sonnx.derive.plain_pieces import OR, ORDER, Piece
 from sonnx.derive.plain_terms import ARITHMETIC, Writer
 from sonnx.derive.ranges import range_of
-from sonnx.model.dtype import INTEGERS, DType
+from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
 from sonnx.terms.term import Sort, Term
 from sonnx.terms.walking import asks_indices, parts
 from sonnx.terms.words import Clause
@@ -169,7 +169,7 @@ class Body:
         if term.word == "stated":
             inner = self._block(term.arguments[0], wanted, pad, finish, ends=ends)
             return [*comment(term.data, kind, pad), *inner]
-        lines = self._shared(term, wanted, pad)
+        lines = [*self._apart(term, pad), *self._shared(term, wanted, pad)]
         if term.sort is Sort.TRUTH:
             return [*lines, pad + finish(f"{self.writer.truth(term).within(OR)} ? 1 : 0")]
         text = pad + finish(self.writer.held(term, wanted).text)
@@ -186,6 +186,15 @@ class Body:
         lines.append(f"{pad}}} else {{")
         lines += comment(last, kind, pad + _STEP)
         return [*lines, *self._inner(b, wanted, pad + _STEP, finish, ends=ends), f"{pad}}}"]
+
+    def _apart(self, term: Term, pad: str) -> list[str]:
+        """That divisors are not 0, as a choice: analyses by intervals know that of either side alone."""
+        kind = self.writer.setting.element
+        if kind in UNSIGNED or not _divides(term):
+            return []
+        divisors = [each.arguments[1] for each in self.always(term) if each.word == "truncated"]
+        held = [self.writer.held(each, kind).within(ORDER) for each in divisors]
+        return [f"{pad}//@ assert apart: {each} < 0 || {each} > 0;" for each in dict.fromkeys(held)]
 
     def _inner(
         self, term: Term, wanted: DType, pad: str, finish: Callable[[str], str], *, ends: bool

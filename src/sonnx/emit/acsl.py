@@ -138,15 +138,27 @@ def entry(layout: Layout) -> list[str]:
     written = [f"buffer_{number}[0 .. {elements - 1}]" for number, (_, elements) in sizes]
     written += [_whole(port) for port in filled]
     clauses.append(f"assigns {', '.join(written) or NOTHING};")
-    if layout.loaded:
-        clauses.append(f"ensures \\result == ({layout.prefix}_loaded ? 0 : 1);")
-    done = "\\result == 0 ==> " if layout.loaded else ""
+    clauses += _returned(layout)
+    done = "\\result == 0 ==> " if layout.fails else ""
     for port in filled:
-        made = f"{layout.arrays[port.tensor]}[k]"
-        clauses.append(
-            f"ensures {done}{_equal(port.kind.name, port.elements, f'{port.parameter}[k]', made)};"
-        )
+        name, count, held = port.kind.name, port.elements, f"{port.parameter}[k]"
+        clauses.append(f"ensures {done}{_equal(name, count, held, f'{layout.arrays[port.tensor]}[k]')};")
+        if layout.fails:
+            before = f"\\old({held})"
+            clauses.append(f"ensures \\result != 0 ==> {_equal(name, count, held, before)};")
     return ["/*@ " + "\n    ".join(clauses) + " */"]
+
+
+def _returned(layout: Layout) -> list[str]:
+    """What is returned, and what holds then: which node met an element for which it is not defined."""
+    values = dict.fromkeys([0, *([-1] if layout.loaded else []), *(each.status for each in layout.guarded)])
+    clauses = ["ensures " + " || ".join(f"\\result == {value}" for value in values) + ";"]
+    if layout.loaded:
+        clauses.append(f"ensures \\result == -1 <==> !{layout.prefix}_loaded;")
+    for value in values:
+        met = [f"({each.outside})" for each in layout.guarded if each.status == value]
+        clauses += [f"ensures \\result == {value} ==> {' || '.join(met)};"] if met else []
+    return clauses
 
 
 def _whole(port: Port, joint: str = "") -> str:
@@ -171,6 +183,8 @@ def steps(layout: Layout) -> list[str]:
         reads = {name for _, node in function.nodes for name in node.inputs if name}
         lines += _kept(layout, reads, made)
         label = f"after_{function.nodes[-1][0].label}"
+        if function.guard:
+            lines += [f"    if ({function.guard}() != 0) {{", f"        return {function.status};", "    }"]
         lines += [f"    {function.name}();", f"    //@ ghost {label}: ;"]
         made |= dict.fromkeys(function.makes, label)
     return lines + _kept(layout, {port.tensor for port in layout.outputs}, made)

@@ -43,11 +43,12 @@ _ARITHMETIC: tuple[dict[str, str | int], ...] = (
 
 
 def vectors_file(layout: Layout, vectors: Sequence[Vector]) -> bytes:
-    """For every vector the inputs, then the outputs, in the order of the model, little-endian."""
+    """For every vector the inputs, then the outputs if there are any, in the model's order, little-endian."""
     parts = []
     for vector in vectors:
         parts += [little_endian(vector.inputs[port.tensor], port.kind) for port in layout.inputs]
-        parts += [little_endian(vector.outputs[port.tensor], port.kind) for port in layout.outputs]
+        made = layout.outputs if vector.status == 0 else ()
+        parts += [little_endian(vector.outputs[port.tensor], port.kind) for port in made]
     return b"".join(parts)
 
 
@@ -63,7 +64,8 @@ def source(layout: Layout, vectors: Sequence[Vector], about: str, *, fused: bool
         "arrays": "\n".join(arrays),
         "tensors": "\n".join([_tensor(port, port in layout.outputs) for port in ports]),
         "vectors": "\n".join(f'    "{shown(vector.label)}",' for vector in vectors),
-        "call": f"if ({call} != 0) {{\n            return 2;\n        }}" if layout.loaded else f"{call};",
+        "call": call,
+        "statuses": "\n".join(f"    {vector.status}," for vector in vectors),
         "arithmetic": "\n".join(
             fill(own("arithmetic.c"), words, {"FUSED": fused}) for words in _ARITHMETIC
         ).rstrip(),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
+from sonnx.derive.domains import domain_of
 from sonnx.emit.layout import CFunction, Layout, node_comment, ports, share, weights_of
 from sonnx.emit.names import prefix, word
 from sonnx.emit.places import Place
@@ -14,7 +15,7 @@ from sonnx.emit.types import c_type
 from sonnx.model.graph import Graph, Node
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
-from sonnx.plan.program import Buffer, Defined, Program, Step, lifetimes, program
+from sonnx.plan.program import Buffer, Defined, Guard, Program, Step, lifetimes, program
 from sonnx.plan.slots import Lifetime
 from sonnx.plan.sources import kernel_source, shared_text
 from sonnx.vocabulary.kernel import KernelCall
@@ -52,9 +53,12 @@ def lay_out(graph: Graph, places: Sequence[Place], accumulate: str, fold: Fold) 
     )
     inputs = ports("in", [value.name for value in graph.inputs], graph)
     outputs = ports("out", [value.name for value in graph.outputs], graph)
-    arrays = {port.tensor: f"caller_{port.parameter}" for port in (*outputs, *inputs)}
+    # Nobody gets an output before it is known that no node will stop.
+    early = _early(planned)
+    in_place = [port for port in outputs if port.tensor not in early]
+    arrays = {port.tensor: f"caller_{port.parameter}" for port in (*in_place, *inputs)}
     arrays |= {weight.tensor: weight.expression for weight in weights}
-    memory = share(_temporaries(graph, planned))
+    memory = share(_temporaries(graph, planned, early))
     arrays |= memory.names
     written = {group: text_of(graph, begin, group.draft, arrays) for group in groups if group.draft}
     listed = [step for step in planned.steps if isinstance(step, KernelCall)]
@@ -92,10 +96,25 @@ def _type(buffer: Buffer) -> TensorType:
     return TensorType(buffer.dtype, buffer.shape)
 
 
-def _temporaries(graph: Graph, planned: Program) -> list[Lifetime]:
+def _early(planned: Program) -> frozenset[str]:
+    """The tensors that are made before a node that may stop."""
+    stops = [number for number, step in enumerate(planned.steps) if _may_stop(planned, step)]
+    last = max(stops, default=0)
+    return frozenset(name for step in planned.steps[:last] for name in step.writes)
+
+
+def _may_stop(planned: Program, step: Step) -> bool:
+    if isinstance(step, KernelCall):
+        return False
+    domain = domain_of(step.operator)
+    return domain is not None and isinstance(step, Guard | Defined)
+
+
+def _temporaries(graph: Graph, planned: Program, early: frozenset[str]) -> list[Lifetime]:
     """Everything that is neither a constant nor the caller's; sizes in elements of one C type."""
-    outside = {*planned.constants, *planned.folded}
-    outside |= {value.name for value in (*planned.inputs, *planned.outputs)}
+    outputs = {value.name for value in planned.outputs}
+    outside = {*planned.constants, *planned.folded, *(outputs - early)}
+    outside |= {value.name for value in planned.inputs}
     called = {
         name for step in planned.steps if isinstance(step, KernelCall) for name in (*step.reads, *step.writes)
     }
@@ -104,7 +123,8 @@ def _temporaries(graph: Graph, planned: Program) -> list[Lifetime]:
     for each in lifetimes(planned.steps, planned.buffers, outside):
         buffer = planned.buffers[each.name]
         kind = c_type(_type(buffer), each.name).name
-        found.append(Lifetime(each.name, kind, max(buffer.elements, 1), each.first, each.last))
+        last = len(planned.steps) if each.name in outputs else each.last
+        found.append(Lifetime(each.name, kind, max(buffer.elements, 1), each.first, last))
     return found
 
 
@@ -121,12 +141,28 @@ def _function(graph: Graph, begin: str, group: _Group, arrays: Mapping[str, str]
     place, node = group.nodes[0]
     name = f"node_{place.label}_{word(node.name) or node.operator.lower()}"
     comments = [f"/* {node_comment(graph, each, made)} */" for each, made in group.nodes]
+    guards = [step.found for step in group.steps if isinstance(step, Guard)]
     listed = [step for step in group.steps if isinstance(step, KernelCall)]
-    calls = [_call(begin, step, arrays) for step in listed]
+    looks = [step for step in listed if guards and step.writes == (guards[0],)]
+    calls = [_call(begin, step, arrays) for step in listed if step not in looks]
     body = "\n".join([f"static void {name}(void)", "{", *calls, "}"])
+    guard = f"{name}_outside" if looks else ""
+    body = "\n".join([*(_guard(begin, guard, step, arrays) for step in looks), body])
     written = {name for step in group.steps for name in step.writes}
     made = tuple(name for _, each in group.nodes for name in each.outputs if name in written)
-    return CFunction(name, group.nodes, made, "\n".join([*comments, body]))
+    return CFunction(name, group.nodes, made, "\n".join([*comments, body]), guard)
+
+
+def _guard(begin: str, name: str, step: KernelCall, arrays: Mapping[str, str]) -> str:
+    """The function that answers 1 where an element is outside a domain, and else 0."""
+    (found,) = step.writes
+    values: dict[str, str | int] = {
+        "name": name,
+        "call": _call(begin, step, arrays),
+        "tasks": step.tasks,
+        "found": arrays[found],
+    }
+    return fill(own("guard.c"), values)
 
 
 def _call(begin: str, step: KernelCall, arrays: Mapping[str, str]) -> str:

@@ -62,12 +62,23 @@ class Weight:
 
 @dataclass(frozen=True, eq=False)
 class CFunction:
-    """A function in C without parameters: the nodes that it executes, and what they make."""
+    """A function in C without parameters: the nodes that it executes, and what they make.
+
+    It is called only where the function `guard`, if there is one, has answered 0 (D-ALL-11).
+    """
 
     name: str
     nodes: tuple[tuple[Place, Node], ...]
     makes: tuple[str, ...]
     text: str
+    guard: str = ""
+    # What ACSL says where the guard answers 1.
+    outside: str = ""
+
+    @property
+    def status(self) -> int:
+        """What the entry point returns where the guard stops it."""
+        return self.nodes[0][0].status
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +116,16 @@ class Layout:
     folded: tuple[tuple[Place, Node], ...] = ()
     # C files with kernels, `$about` in their heads; with some, the caller's arrays are used in place.
     kernels: Mapping[str, str] | None = None
+
+    @property
+    def guarded(self) -> tuple[CFunction, ...]:
+        """The functions that may not be called, whatever the operands hold."""
+        return tuple(each for each in self.functions if each.guard)
+
+    @property
+    def fails(self) -> bool:
+        """Whether a call may return something else than 0."""
+        return self.loaded or bool(self.guarded)
 
 
 def type_text(kind: TensorType) -> str:

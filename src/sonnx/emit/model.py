@@ -22,9 +22,14 @@ def declared(port: Port, begin: str) -> str:
     return f"{port.kind.spelled(begin)} {port.parameter}[{max(port.elements, 1)}]"
 
 
-def result(layout: Layout) -> str:
-    """What the entry point returns: with weights from a file it can fail."""
-    return "int" if layout.loaded else "void"
+def returned(layout: Layout) -> list[str]:
+    """What the entry point returns, line by line."""
+    if not layout.fails:
+        return ["Returns 0: every call succeeds."]
+    lines = ["Returns 0; or else one of these, and then no output is written:"]
+    lines += ["  -1 where the weights have not been loaded"] if layout.loaded else []
+    stops = [(each.status, each.nodes[0][0].title) for each in layout.guarded]
+    return lines + [f"  {status} where it is not defined for an element: {title}" for status, title in stops]
 
 
 def header(layout: Layout, about: str) -> str:
@@ -41,7 +46,7 @@ def header(layout: Layout, about: str) -> str:
         "prefix": begin,
         "structures": "\n".join(structures),
         "ports": "\n".join(f"   {_port(port)}" for port in (*layout.inputs, *layout.outputs)),
-        "result": result(layout),
+        "returns": "\n".join(f"   {line}" for line in returned(layout)),
         "parameters": parameters(layout),
         "bytes": sum(weight.data.size * weight.kind.bytes for weight in layout.weights),
     }
@@ -150,9 +155,9 @@ def _in_place(layout: Layout, port: Port) -> bool:
 
 
 def _run(layout: Layout) -> str:
-    lines = [*acsl.entry(layout), f"{result(layout)} {layout.prefix}_run({parameters(layout)})", "{"]
+    lines = [*acsl.entry(layout), f"int32_t {layout.prefix}_run({parameters(layout)})", "{"]
     if layout.loaded:
-        lines += [f"    if (!{layout.prefix}_loaded) {{", "        return 1;", "    }"]
+        lines += [f"    if (!{layout.prefix}_loaded) {{", "        return -1;", "    }"]
     if layout.kernels is not None:
         lines += [f"    caller_{port.parameter} = {port.parameter};" for port in layout.inputs]
         lines += [f"    caller_{port.parameter} = {port.parameter};" for port in layout.outputs]
@@ -160,7 +165,7 @@ def _run(layout: Layout) -> str:
         lines += [_copied(port) for port in layout.inputs]
     lines += acsl.steps(layout)
     lines += [_copied(port) for port in layout.outputs if not _in_place(layout, port)]
-    return "\n".join([*lines, *(["    return 0;"] if layout.loaded else []), "}"])
+    return "\n".join([*lines, "    return 0;", "}"])
 
 
 def _copied(port: Port) -> str:

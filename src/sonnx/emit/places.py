@@ -37,6 +37,14 @@ class Place:
         return f"{first}_{self.part}" if self.inner else first
 
     @property
+    def status(self) -> int:
+        """What the entry point returns where it stops at this node: the number, counted from 1.
+
+        That of a node which normalizing has added is below -1, as no file has it.
+        """
+        return -1 - self.number if self.is_new else 1 + self.number
+
+    @property
     def title(self) -> str:
         """What comments call it."""
         node = "New node" if self.is_new else f"Node {self.number}"

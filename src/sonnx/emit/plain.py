@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from sonnx.derive.domains import domain_of
 from sonnx.derive.plain_c import plain
 from sonnx.derive.plain_terms import NoPlainError
 from sonnx.emit.errors import EmitError
@@ -131,6 +132,7 @@ def text_of(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) -
         step.constants,
         {operand: arrays[name] for operand, name in tensors.items() if name in arrays},
         begin,
+        guarded=not _is_checked(graph, step),
     )
     try:
         return plain(step.operator, request)
@@ -138,9 +140,16 @@ def text_of(graph: Graph, begin: str, draft: Draft, arrays: Mapping[str, str]) -
         raise EmitError(f"{shown(draft.node.operator)}: {error}") from error
 
 
+def _is_checked(graph: Graph, step: Defined) -> bool:
+    """Whether a domain hangs on constants of the model alone: the check has found nothing outside it."""
+    domain = domain_of(step.operator)
+    constants = {constant.name for constant in graph.constants}
+    return domain is not None and all(step.inputs[operand] in constants for operand in domain.operands)
+
+
 def function(graph: Graph, draft: Draft, text: PlainText) -> CFunction:
     """The function of a node, under what it takes and makes in the model."""
     comment = f"/* {node_comment(graph, draft.place, draft.node)} */"
-    return CFunction(
-        draft.function, ((draft.place, draft.node),), draft.step.writes, f"{comment}\n{text.text}"
-    )
+    nodes = ((draft.place, draft.node),)
+    code = f"{comment}\n{text.text}"
+    return CFunction(draft.function, nodes, draft.step.writes, code, text.guard, text.outside)

@@ -6,6 +6,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from math import prod
 from pathlib import Path
 
@@ -15,13 +16,14 @@ from sonnx.emit.layout import Layout
 from sonnx.emit.places import places
 from sonnx.emit.readme import About, readme, sources
 from sonnx.emit.template import fill, own
-from sonnx.emit.vectors import Vector, draw
+from sonnx.emit.vectors import vectors
 from sonnx.model.graph import Graph
 from sonnx.numeric.arrays import Array
 from sonnx.operators.composing import executable
 from sonnx.operators.rules.limits import MOST_ELEMENTS
 from sonnx.report.text import cut, printable
 from sonnx.vocabulary.kernel import KernelStyle
+from sonnx.vocabulary.rule import DomainError
 
 KERNELS: tuple[KernelStyle, ...] = ("plain", "fast")
 
@@ -61,27 +63,34 @@ def project(
             f"the project would have {static:,} bytes of static arrays, allowed are {memory:,}; "
             "allow more if the target has it (--memory)"
         )
-    vectors = [Vector(label, inputs, evaluate(inputs)) for label, inputs in draw(flat)]
+    tested = vectors(flat, evaluate, partial(_status, graph), stops=bool(layout.guarded))
     about = About(version, accumulate, kernels, changes)
     head = about.head(layout)
     line = "\n   ".join(head)
     texts = {
         "model.h": model.header(layout, line),
         "model.c": model.source(layout, line),
-        "test_model.c": driver.source(layout, vectors, line, fused=accumulate == "fused"),
+        "test_model.c": driver.source(layout, tested, line, fused=accumulate == "fused"),
         "Makefile": _makefile(layout, "\n# ".join(head), accumulate),
-        "README.md": readme(layout, vectors, about),
+        "README.md": readme(layout, tested, about),
         "checks.h": _checks(layout, line),
         **{name: text.replace("$about", line, 1) for name, text in (layout.kernels or {}).items()},
     }
     if layout.weights:
         texts |= {"weights.h": weights.header(layout, line), "weights.c": weights.source(layout, line)}
     files = {name: text.encode("ascii") for name, text in texts.items()}
-    files["vectors.bin"] = driver.vectors_file(layout, vectors)
+    files["vectors.bin"] = driver.vectors_file(layout, tested)
     if layout.loaded:
         files["weights.bin"] = weights.blob(layout)
     sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
     return {**files, "SHA256SUMS": "".join(sums).encode("ascii")}
+
+
+def _status(graph: Graph, stopped: DomainError) -> int:
+    """What the entry point returns where the definitions stop with this error."""
+    (finding,) = stopped.findings
+    nodes = zip(executable(graph).locations, places(graph), strict=True)
+    return next(place.status for location, place in nodes if location == finding.location)
 
 
 def _makefile(layout: Layout, line: str, accumulate: str) -> str:

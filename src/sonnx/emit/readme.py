@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sonnx.emit.layout import Layout, Port, type_text
-from sonnx.emit.model import parameters, result
+from sonnx.emit.model import parameters, returned
 from sonnx.emit.names import shown
 from sonnx.emit.places import Place
 from sonnx.emit.template import fill, own
@@ -56,7 +56,7 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
     """The text of README.md."""
     changes = f", after {about.changes} changes by normalizing" if about.changes else ""
     loaded, fused = layout.loaded, about.accumulate == "fused"
-    entry = f"{result(layout)} {layout.prefix}_run({parameters(layout)});"
+    entry = f"int32_t {layout.prefix}_run({parameters(layout)});"
     if loaded:
         entry = f"int {layout.prefix}_load(const unsigned char *bytes, size_t size);\n{entry}"
     files = {
@@ -78,6 +78,9 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
         if layout.kernels is None
         else "No output may share memory with an input or another output.",
         "entry": entry,
+        "returns": "\n".join(
+            line if line.startswith("R") else f"- {line.strip()}" for line in returned(layout)
+        ),
         "ports": "\n".join(_port(port) for port in (*layout.inputs, *layout.outputs)),
         "weight_files": files,
         "kernel_files": _kernel_files(layout),

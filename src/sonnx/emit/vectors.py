@@ -1,6 +1,7 @@
 """Inputs on which an emitted project is tested, drawn with a fixed seed."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -13,6 +14,7 @@ from sonnx.emit.types import c_type
 from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph, Value
 from sonnx.numeric.arrays import Array, numpy_dtype
+from sonnx.vocabulary.rule import DomainError
 
 _SEED = 20_260
 
@@ -22,11 +24,15 @@ _Change = Callable[[Array, CType, np.random.Generator], None]
 
 @dataclass(frozen=True, eq=False)
 class Vector:
-    """Arrays by input name, and what the model gives for them, by output name."""
+    """Arrays by input name, and what the model gives for them, by output name.
+
+    Where it stops outside a domain, there are no outputs, and the status says at which node (D-ALL-11).
+    """
 
     label: str
     inputs: Mapping[str, Array]
     outputs: Mapping[str, Array]
+    status: int = 0
 
 
 def draw(graph: Graph) -> list[tuple[str, dict[str, Array]]]:
@@ -126,3 +132,33 @@ _DENSE: tuple[str, _Change] = (
     "many NaNs, infinities and zeros",
     partial(_some, lambda kind: [*_nans(kind), *_endless(kind), 0, _sign(kind)], 3),
 )
+
+
+def vectors(
+    graph: Graph,
+    evaluate: Callable[[Mapping[str, Array]], Mapping[str, Array]],
+    status: Callable[[DomainError], int],
+    *,
+    stops: bool,
+) -> list[Vector]:
+    """What is drawn, with what the definitions give for it; `stops` says whether a node may have no result.
+
+    Where there is none, the same is asked again with ones in the place of zeros.
+    """
+    drawn = draw(graph)
+    zeros = {name: _integers(0, array, array != 0) for name, array in drawn[0][1].items()} if stops else {}
+    found = []
+    for label, inputs in (*drawn, *([("integers that are zero", zeros)] if zeros else [])):
+        try:
+            found.append(Vector(label, inputs, evaluate(inputs)))
+        except DomainError as stopped:
+            found.append(Vector(f"{label}, where it stops", inputs, {}, status(stopped)))
+            mended = {name: _integers(1, array, array == 0) for name, array in inputs.items()}
+            with suppress(DomainError):
+                found.append(Vector(label, mended, evaluate(mended)))
+    return found
+
+
+def _integers(value: int, array: Array, places: Array) -> Array:
+    """Another value at some places, if the elements are integers."""
+    return np.where(places, array.dtype.type(value), array) if array.dtype.kind in "iu" else array

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sonnx.prove.result import Goal
 from sonnx.prove.wp import FLOATS, Frama, FramaError
 
-_PROTOTYPE = re.compile(r"^(void|int) (\w+)_run\(([^)]*)\);$", re.MULTILINE)
+_PROTOTYPE = re.compile(r"^int32_t (\w+)_run\(([^)]*)\);$", re.MULTILINE)
 _PARAMETER = re.compile(r"(const )?((?:struct )?\w+) (\w+)\[(\d+)\]")
 _LOAD = re.compile(r"^int \w+_load\(const unsigned char \*bytes, size_t size\);$", re.MULTILINE)
 _BYTES = re.compile(r"Takes the (\d+) bytes of weights\.bin")
@@ -37,22 +37,22 @@ class Parameter:
     elements: int
 
 
-def parameters(header: str) -> tuple[str, str, list[Parameter]]:
-    """What model.h declares: the result type, the prefix, the arrays; raises FramaError."""
+def parameters(header: str) -> tuple[str, list[Parameter]]:
+    """What model.h declares: the prefix and the arrays; raises FramaError."""
     found = _PROTOTYPE.search(header)
     if not found:
         raise FramaError("model.h declares no entry point that sonnx emit would write")
-    texts = [] if found[3] == "void" else found[3].split(", ")
+    texts = [] if found[2] == "void" else found[2].split(", ")
     matches = [_PARAMETER.fullmatch(text) for text in texts]
     if not all(matches):
         raise FramaError("model.h declares parameters that sonnx emit would not write")
     arrays = [Parameter(bool(each[1]), each[2], each[3], int(each[4])) for each in matches if each]
-    return found[1], found[2], arrays
+    return found[1], arrays
 
 
 def harness(header: str) -> str:
     """A program that calls the entry point with every input of the stated ranges."""
-    _, prefix, arrays = parameters(header)
+    prefix, arrays = parameters(header)
     lines = ["#include <float.h>", '#include "__fc_builtin.h"', '#include "model.h"', ""]
     lines += [f"static {each.kind} {each.name}[{each.elements}];" for each in arrays]
     body = [line for each in arrays if each.given for line in _filled(each)]

@@ -22,6 +22,8 @@ class PlainRequest:
     constants: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     arrays: Mapping[str, str] = field(default_factory=dict)
     prefix: str = ""
+    # Whether operands may lie outside a domain (D-ALL-11): of constants the check has found it out.
+    guarded: bool = True
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,13 @@ class PlainText:
     """The C of a node: a function without parameters, and those it calls, each with its contract.
 
     `helpers` names functions of the package and headers, `words` has functions that other nodes may call as
-    well, by their names, each after those that it calls.
+    well, by their names, each after those that it calls. `guard` names the function that answers 1 where an
+    element lies outside the domain, which ACSL says by `outside`: only where it answers 0 may the node's
+    function be called.
     """
 
     text: str
     helpers: tuple[str, ...] = ()
     words: Mapping[str, str] = field(default_factory=dict)
+    guard: str = ""
+    outside: str = ""

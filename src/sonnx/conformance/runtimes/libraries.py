@@ -56,13 +56,20 @@ def compiled(cc: str, flags: Sequence[str], sources: Sequence[str], folder: Path
     return ctypes.CDLL(str(folder / _LIBRARY))
 
 
-def called(function: Any, inputs: Iterable[Array], outputs: Iterable[TensorType]) -> list[Array]:
-    """Call a function that takes pointers to inputs and then to outputs; answers the outputs."""
+def called(
+    function: Any, inputs: Iterable[Array], outputs: Iterable[TensorType], *, answers: bool = False
+) -> list[Array]:
+    """Call a function that takes pointers to inputs and then to outputs; answers the outputs.
+
+    One that `answers` returns 0 where it has made them; else RuntimeError is raised.
+    """
     given = [room(array.shape, array.dtype, array) for array in inputs]
     wanted = [(kind.sizes or (), numpy_dtype(kind.dtype)) for kind in outputs if kind.dtype is not None]
     made = [room(sizes, dtype) for sizes, dtype in wanted]
-    function.restype = None
-    function(*(ctypes.c_void_p(buffer.ctypes.data) for buffer in (*given, *made)))
+    function.restype = ctypes.c_int32 if answers else None
+    status = function(*(ctypes.c_void_p(buffer.ctypes.data) for buffer in (*given, *made)))
+    if status:
+        raise RuntimeError(f"it returns {status} and gives no result")
     return [
         buffer[: prod(sizes) * dtype.itemsize].view(dtype).reshape(sizes)
         for buffer, (sizes, dtype) in zip(made, wanted, strict=True)

@@ -125,7 +125,8 @@ class Emitted:
 
     def run(self, question: Question) -> Sequence[Any]:
         """Call the entry point of the project."""
-        return called(self._functions(question), question.inputs.values(), question.outputs.values())
+        function = self._functions(question)
+        return called(function, question.inputs.values(), question.outputs.values(), answers=True)
 
     def _function(self, question: Question) -> Any:
         made = graph(question)

@@ -24,11 +24,9 @@ int ${prefix}_load(const unsigned char *bytes, size_t size);
 //else
    No output may share memory with an input or another output.
 //end
-//if LOADED
-   Returns 0, or 1 where the weights have not been loaded: then nothing is written.
-//end
+$returns
 $ports */
-$result ${prefix}_run($parameters);
+int32_t ${prefix}_run($parameters);
 
 #ifdef __cplusplus
 }
