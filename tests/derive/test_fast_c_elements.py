@@ -308,7 +308,8 @@ def test_kernels_that_differ_in_an_attribute_or_an_operand_have_different_names(
 NOTHING: dict[str, tuple[Callable[[Any], Any], Array, str]] = {
     "a quotient of integers": (lambda X: X / 3, any_bits("int8", 3), "int8"),
     "sums of bfloat16": (lambda X: X + X, any_bits("bfloat16", 3), "bfloat16"),
-    "another type": (converted, any_bits("float", 3), "int8"),
+    "another type of a sum": (lambda X: converted(X + X), any_bits("float", 3), "int8"),
+    "complex numbers as real ones": (converted, any_bits("complex64", 3), "float"),
     "another type, only stated": (lambda X: select(is_nan(X), X, X), any_bits("float", 3), "double"),
 }
 

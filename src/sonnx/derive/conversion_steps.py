@@ -15,11 +15,11 @@ from sonnx.terms.words import is_nan, select, truncated
 
 # Floats without a type in C: bits, which stand for floats.
 BITS = (DType.FLOAT16, DType.BFLOAT16)
-_LONG = (DType.INT64, DType.UINT64)
+LONG = (DType.INT64, DType.UINT64)
 # The bytes of integers that float holds.
-_SHORT = 2
+SHORT = 2
 # A double holds integers to 2^53, and all multiples of so many beyond.
-_EXACT, _UNITS = 2**53, 2**11
+EXACT, UNITS = 2**53, 2**11
 
 
 def by_steps(term: Term, element: DType, result: DType) -> Term:
@@ -79,17 +79,17 @@ def _rounded(x: Term, source: DType, target: DType) -> Term:
 
     Float holds every integer that float16 does not make an infinity.
     """
-    if target is DType.FLOAT16 or numpy_dtype(source).itemsize <= _SHORT:
+    if target is DType.FLOAT16 or numpy_dtype(source).itemsize <= SHORT:
         return step(step(x, DType.FLOAT), target)
     exact = step(step(x, DType.DOUBLE), target)
-    if source not in _LONG:
+    if source not in LONG:
         return exact
-    inside = x <= _EXACT if source in UNSIGNED else (x >= -_EXACT) & (x <= _EXACT)
+    inside = x <= EXACT if source in UNSIGNED else (x >= -EXACT) & (x <= EXACT)
     return select(inside, exact, _from_long(x, source, target))
 
 
 def _from_long(x: Term, source: DType, target: DType) -> Term:
     """A long integer without its last bits; if any is set, the middle one of them says that something was."""
-    kept = truncated(x, 2 * _UNITS) * (2 * _UNITS)
-    middle = kept + _UNITS if source in UNSIGNED else select(x < 0, kept - _UNITS, kept + _UNITS)
+    kept = truncated(x, 2 * UNITS) * (2 * UNITS)
+    middle = kept + UNITS if source in UNSIGNED else select(x < 0, kept - UNITS, kept + UNITS)
     return step(step(select(x == kept, x, middle), DType.DOUBLE), target)

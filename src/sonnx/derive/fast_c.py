@@ -10,6 +10,7 @@ from hashlib import sha256
 from math import prod
 
 from sonnx.derive.boxes import boxes
+from sonnx.derive.c_conversions import conversion
 from sonnx.derive.c_elements import NoWordError, Statements, statements
 from sonnx.derive.fast_boxes import box_call
 from sonnx.derive.pieces import PROTOTYPE, Pieces, element_bytes, variant
@@ -107,7 +108,7 @@ def _element_by_element(
     several = bool(request.types[output].shape)
     scalars = [name for name in element.names if several and not trace.operands[name].rank]
     try:
-        body = statements(element.executed, kind, made, scalars)
+        body = conversion(element.executed, kind, made) or statements(element.executed, kind, made, scalars)
     except NoWordError:
         return None
     if len(body.names) < len(element.names):  # a loop reads every operand
