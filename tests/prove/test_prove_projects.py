@@ -144,6 +144,10 @@ TAMPERED = {
         "        loop assigns i, t_t3[0 .. 5]; */",
     ),
     "one array": ("#define t_t3 buffer_3", "#define t_t3 buffer_1"),
+    "not for Frama-C": (
+        "    if (condition != 0) {",
+        "#ifndef __FRAMAC__\n    condition = 1;\n#endif\n    if (condition != 0) {",
+    ),
     "assembler": ("    if (condition != 0) {", "    __asm__(0);\n    if (condition != 0) {"),
 }
 

@@ -116,7 +116,10 @@ def _suffix(text: Written, case: Case) -> str | None:
     # is asked after all others have taken their time, half a minute for every element, so whoever calculates
     # is asked for reals and integers only.
     rounds = suffix.startswith("Float") and text.functions_asked
-    return suffix if suffix and not rounds and text.suits(_DOMAINS[suffix]) else None
+    # Which number a root of reals is, none of them finds; laws say what roots are.
+    sought = suffix == "Real" and "root" in text.functions_asked
+    found = suffix and not rounds and not sought
+    return suffix if found and text.suits(_DOMAINS[suffix]) else None
 
 
 def _calculated_in(text: Written, case: Case) -> DType:

@@ -1,5 +1,8 @@
 """model.h and model.c: the entry point, the memory, one function per node."""
 
+import re
+from collections.abc import Sequence
+
 from sonnx.derive.c_types import C_NAMES
 from sonnx.emit import acsl
 from sonnx.emit.layout import Layout, Port, type_text
@@ -7,6 +10,7 @@ from sonnx.emit.lines import narrowed
 from sonnx.emit.names import shown
 from sonnx.emit.template import fill, own, shared
 
+_ROOT = re.compile(r"\bsqrtf?\(")
 _COMPLEX = {"struct complex64": "float", "struct complex128": "double"}
 
 
@@ -68,7 +72,6 @@ def _port(port: Port) -> str:
 
 def source(layout: Layout, about: str) -> str:
     """The text of model.c."""
-    includes = [f"#include {name}" for name in layout.helpers if name.startswith("<")]
     own_headers = ["model.h", "checks.h"]
     own_headers += ["kernels.h"] if layout.kernels else []
     own_headers += ["weights.h"] if layout.weights else []
@@ -85,12 +88,19 @@ def source(layout: Layout, about: str) -> str:
         code = [acsl.without_annotations(text) for text in code]
     parts = [
         f"/* {about} */",
-        "\n".join(includes),
+        _includes([name for name in layout.helpers if name.startswith("<")], code),
         "\n".join(f'#include "{name}"' for name in own_headers),
         acsl.declarations(layout.prefix, code),
         *map(narrowed, code),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _includes(names: Sequence[str], code: Sequence[str]) -> str:
+    """The headers of the library; that of roots is not Frama-C's, in which they also write errno."""
+    found = "\n".join(f"#include {name}" for name in names)
+    guarded = any(map(_ROOT.search, code))
+    return f"#ifndef __FRAMAC__\n{found}\n#endif" if guarded else found
 
 
 def _memory(layout: Layout) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
@@ -25,6 +26,8 @@ from sonnx.report.text import cut, printable
 from sonnx.vocabulary.kernel import KernelStyle
 from sonnx.vocabulary.rule import DomainError
 
+# Functions that compilers may call where the target has no instruction for them.
+_LIBRARY = re.compile(r"\b(?:__builtin_)?(?:fma|sqrt)f?\(")
 KERNELS: tuple[KernelStyle, ...] = ("plain", "fast")
 
 
@@ -71,11 +74,12 @@ def project(
         "model.h": model.header(layout, line),
         "model.c": model.source(layout, line),
         "test_model.c": driver.source(layout, tested, line, fused=accumulate == "fused"),
-        "Makefile": _makefile(layout, "\n# ".join(head), accumulate),
-        "README.md": readme(layout, tested, about),
         "checks.h": _checks(layout, line),
         **{name: text.replace("$about", line, 1) for name, text in (layout.kernels or {}).items()},
     }
+    library = any(map(_LIBRARY.search, texts.values()))
+    texts["Makefile"] = _makefile(layout, "\n# ".join(head), library=library)
+    texts["README.md"] = readme(layout, tested, about, library=library)
     if layout.weights:
         texts |= {"weights.h": weights.header(layout, line), "weights.c": weights.source(layout, line)}
     files = {name: text.encode("ascii") for name, text in texts.items()}
@@ -93,7 +97,7 @@ def _status(graph: Graph, stopped: DomainError) -> int:
     return next(place.status for location, place in nodes if location == finding.location)
 
 
-def _makefile(layout: Layout, line: str, accumulate: str) -> str:
+def _makefile(layout: Layout, line: str, *, library: bool) -> str:
     headers = ["checks.h", "model.h", *(["weights.h"] if layout.weights else [])]
     headers += [name for name in layout.kernels or {} if name.endswith(".h")]
     fast = layout.kernels is not None
@@ -104,7 +108,7 @@ def _makefile(layout: Layout, line: str, accumulate: str) -> str:
         "headers": " ".join(headers),
         "optimise": "-O3" if fast else "-O2",
     }
-    return fill(own("Makefile"), values, {"FUSED": accumulate == "fused", "FAST": fast})
+    return fill(own("Makefile"), values, {"LIBRARY": library, "FAST": fast})
 
 
 def _checks(layout: Layout, line: str) -> str:

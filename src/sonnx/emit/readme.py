@@ -52,7 +52,7 @@ def stack_bytes(layout: Layout) -> int:
     return frames + 16 * (len(layout.inputs) + len(layout.outputs))
 
 
-def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
+def readme(layout: Layout, vectors: Sequence[Vector], about: About, *, library: bool) -> str:
     """The text of README.md."""
     changes = f", after {about.changes} changes by normalizing" if about.changes else ""
     loaded, fused = layout.loaded, about.accumulate == "fused"
@@ -90,7 +90,7 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About) -> str:
         "buffer_bytes": f"{layout.memory.bytes:,}",
         "stack_bytes": f"{stack_bytes(layout):,}",
         "sources": ", ".join(f"`{name}`" for name in sources(layout)),
-        "link": "; link with `-lm`" if fused else "",
+        "link": "; link with `-lm`" if library else "",
         "library": ", `fmaf` and `fma` apart" if fused else "",
         "fma_assumption": "| `fmaf` and `fma` round once | `test_model` |\n" if fused else "",
         "functions": "\n".join(

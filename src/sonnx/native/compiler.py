@@ -22,7 +22,8 @@ from sonnx.storage import write_whole
 # may say, and contraction after -fno-fast-math, which resets it. zig sanitizes unless told otherwise.
 _BEFORE = ("-std=c99", "-O3")
 _AFTER = (
-    *("-fno-fast-math", "-ffp-contract=off", "-fno-sanitize=all"),
+    # Without errno a root is one instruction, of a vector too.
+    *("-fno-fast-math", "-ffp-contract=off", "-fno-math-errno", "-fno-sanitize=all"),
     *("-fPIC", "-shared", "-fvisibility=default", "-pthread"),
 )
 _LIBRARIES = ("-lm",)

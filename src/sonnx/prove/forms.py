@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 _DIRECTIVE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _KNOWN_DIRECTIVE = re.compile(
     r'#include "(?:model|checks|weights)\.h"|#include <math\.h>|#define t_\w+ buffer_\d+'
-    r"|#ifdef __FRAMAC__|#endif"
+    r"|#ifn?def __FRAMAC__|#endif"
 )
 _KNOWN_BLOCK = re.compile(
     r"^#ifdef __FRAMAC__\n/\*@ assigns \\result \\from (?:x, y, z|x);\n"
@@ -18,6 +18,8 @@ _KNOWN_BLOCK = re.compile(
     r"extern \1 (?:fmaf?\(\1 x, \1 y, \1 z\)|(?:sqrtf?|fabsf?)\(\1 x\));\n#endif$",
     re.MULTILINE,
 )
+# Its header says that roots write errno as well.
+_NOT_ITS_OWN = "#ifndef __FRAMAC__\n#include <math.h>\n#endif\n"
 _ANYWHERE = re.compile(r'\\\n|\?\?|"|\b(?:while|goto|do|asm|__asm__|volatile)\b')
 _COMMENT = re.compile(r"/\*(?!@).*?\*/", re.DOTALL)
 _HEADER_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(?!SONNX_)(\w+)", re.MULTILINE)
@@ -38,8 +40,11 @@ def oddities(texts: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
     for found in _DIRECTIVE.finditer(model):
         if not _KNOWN_DIRECTIVE.fullmatch(found[0]):
             yield "model.c", _line(model, found.start()), f"a directive of another kind: {found[0].strip()}"
-    if model.count("#ifdef") != len(_KNOWN_BLOCK.findall(model)) or model.count("#endif") != model.count(
-        "#ifdef"
+    alone, without = len(_KNOWN_BLOCK.findall(model)), model.count(_NOT_ITS_OWN)
+    if (model.count("#ifdef"), model.count("#ifndef"), model.count("#endif")) != (
+        alone,
+        without,
+        alone + without,
     ):
         yield "model.c", 1, "code for Frama-C alone"
     code = _DIRECTIVE.sub(_blank, _COMMENT.sub(_blank, model))
