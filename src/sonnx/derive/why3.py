@@ -254,7 +254,7 @@ class Written:
         """Find what there is to write."""
         # A truth is made as a byte, by a function that is not called as the predicate which it asks.
         self.makes = element.term.sort
-        self.name = f"{name}_flag" if self.makes is Sort.TRUTH else name
+        self.name = f"{name.removesuffix('_')}_flag" if self.makes is Sort.TRUTH else name
         self.title = "".join(part.capitalize() for part in name.split("_"))
         self.operands = operands
         self.functions = {self.name: element.term}

@@ -344,9 +344,8 @@ def _is_known(term: Term) -> bool:
 
 
 def _compare(word: str, a: Operand, b: Operand) -> Truth:
-    if word == "equal" and all(isinstance(each, Term) and each.sort is Sort.TRUTH for each in (a, b)):
-        p, q = truth(a), truth(b)
-        return (p & q) | (~p & ~q)
+    if word == "equal" and isinstance(a, Term) and isinstance(b, Term) and a.sort is b.sort is Sort.TRUTH:
+        return (a & b) | (~a & ~b)
     first, second = _pair(a, b)
     x, y = first.data, second.data
     if first.word == second.word == "whole" or _are_fractions(first, second):
