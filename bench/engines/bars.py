@@ -14,9 +14,14 @@ RATIOS: Mapping[tuple[str, str, int], float] = {
     **{("depthwise", mode, threads): 0.70 for mode in ("separate", "fused") for threads in (1, 2)},
     **{("memory", "separate", threads): 0.80 for threads in (1, 2)},
     **{("network", mode, threads): 1.00 for mode in ("separate", "fused") for threads in (1, 2)},
+    ("chain", "separate", 1): 0.40,
+    ("small", "separate", 1): 1.00,
+    ("small chain", "separate", 1): 0.60,
     ("network", "plain", 1): 40,
     ("network", "fast", 1): 1.3,
 }
+# What an Add and a Relu behind a Conv may add to its ratio.
+RESIDUAL_BEYOND = 0.03
 SHARE_OF_PEAK = 0.80
 COMPILE_SECONDS = 1.0
 CACHED_SECONDS = 0.050

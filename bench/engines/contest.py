@@ -18,13 +18,19 @@ from bench.engines.subjects import PEAK_SUBJECT, Array, Case, Group, Subject, pr
 from bench.measure import CORES, Contestant, Timing, everyone_restored, interleaved, pin, repetitions
 
 Tick = Callable[[], None]
-SUMS: tuple[Group, ...] = ("dense", "depthwise", "network")  # where the mode of accumulation matters
+SUMS: tuple[Group, ...] = (
+    "dense",
+    "depthwise",
+    "network",
+    "residual",
+)  # where the mode of accumulation matters
+BY_ELEMENT: tuple[Group, ...] = ("memory", "chain", "small", "small chain")
 ENGINES: tuple[Engine, ...] = (
-    *(Engine(RIVAL, threads, onnxruntime(threads)) for threads in (1, 2)),
+    *(Engine(RIVAL, threads, onnxruntime(threads), groups=(*SUMS, *BY_ELEMENT)) for threads in (1, 2)),
     *(
         Engine(f"sonnx {mode}", threads, {"": native(mode, threads)}, mode, groups=groups)
         for threads in (1, 2)
-        for mode, groups in (("separate", (*SUMS, "memory")), ("fused", SUMS))
+        for mode, groups in (("separate", (*SUMS, *BY_ELEMENT)), ("fused", SUMS))
     ),
     Engine("emitted C, fast", 1, {"": emitted("fast")}, "fast", groups=("network",)),
     Engine("emitted C, plain", 1, {"": emitted("plain")}, "plain", patient=True, groups=("network",)),
@@ -139,7 +145,7 @@ def contest(
 def references(case: Case) -> dict[str, list[Array]]:
     """What the reference engine computes, by accumulation mode."""
     graph = sonnx.load(case.path)
-    modes: Sequence[Any] = ("separate",) if case.subject.group == "memory" else ("separate", "fused")
+    modes: Sequence[Any] = ("separate", "fused") if case.subject.group in SUMS else ("separate",)
     return {mode: list(graph.run(case.inputs, accumulate=mode).values()) for mode in modes}
 
 

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from bench.engines.bars import RIVAL
+from bench.engines.bars import RESIDUAL_BEYOND, RIVAL, Bar
 from bench.engines.contest import ENGINES, Contest, Effort, Result, contest
+from bench.engines.elements import BARE, ELEMENTS, RESIDUAL
 from bench.engines.shared_library import FLAGS
 from bench.engines.starts import start_bars, starts
 from bench.engines.subjects import SUBJECTS, Subject
@@ -23,7 +24,8 @@ START_ROUNDS = 9
 
 def chosen(only: str) -> list[Subject]:
     """Subjects whose key or title has these letters."""
-    return [one for one in SUBJECTS if only.lower() in one.key or only.lower() in one.title.lower()]
+    everything = (*SUBJECTS, *ELEMENTS)
+    return [one for one in everything if only.lower() in one.key or only.lower() in one.title.lower()]
 
 
 def measure(console: Console, only: str, rounds: int | None) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def measure(console: Console, only: str, rounds: int | None) -> dict[str, Any]:
             contests.append(contest(subject, ENGINES, effort, lambda: progress.advance(task)))
         progress.update(task, description="starts of processes")
         times = {} if only else starts(rounds or START_ROUNDS)
-    bars = [bar for one in contests for bar in one.bars()] + start_bars(times)
+    bars = [bar for one in contests for bar in one.bars()] + residual_bars(contests) + start_bars(times)
     return {
         "machine": machine(),
         "method": method(effort),
@@ -50,6 +52,21 @@ def measure(console: Console, only: str, rounds: int | None) -> dict[str, Any]:
         "starts": {name: asdict(timing) for name, timing in times.items()},
         "bars": [bar.row() for bar in bars],
     }
+
+
+def residual_bars(contests: Sequence[Contest]) -> list[Bar]:
+    """What follows a convolution may cost next to nothing: both ratios come from this run."""
+    found = {one.subject.key: one for one in contests}
+    if not found.keys() >= {RESIDUAL, BARE}:
+        return []
+    bare = {result.engine.key: found[BARE].ratio(result) for result in found[BARE].results}
+    bars = []
+    for result in found[RESIDUAL].results:
+        ratio, alone = found[RESIDUAL].ratio(result), bare.get(result.engine.key)
+        if ratio is not None and alone is not None and result.engine.setting in ("separate", "fused"):
+            what = f"{found[RESIDUAL].subject.title}: {result.engine.key}, ratio beyond that of the bare Conv"
+            bars.append(Bar(what, ratio - alone, RESIDUAL_BEYOND))
+    return bars
 
 
 def method(effort: Effort) -> dict[str, Any]:

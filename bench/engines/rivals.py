@@ -15,6 +15,8 @@ from bench.engines.engine import Prepared, UnavailableError
 from bench.engines.shared_library import address, command, shared_library
 from bench.engines.subjects import Array, Case
 
+_TYPES = {"tensor(float)": np.float32, "tensor(int32)": np.int32}
+
 
 def needed(module: str) -> Any:
     """An optional package."""
@@ -64,7 +66,7 @@ def _bound(ort: Any, session: Any, case: Case) -> Prepared:
         binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array))
     for one in session.get_outputs():
         binding.bind_ortvalue_output(
-            one.name, ort.OrtValue.ortvalue_from_shape_and_type(one.shape, np.float32, "cpu")
+            one.name, ort.OrtValue.ortvalue_from_shape_and_type(one.shape, _TYPES[one.type], "cpu")
         )
 
     def outputs() -> list[Array]:

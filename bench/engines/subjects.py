@@ -14,7 +14,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper, save
 import sonnx
 
 Array = NDArray[Any]
-Group = Literal["dense", "depthwise", "memory", "network"]
+Group = Literal["dense", "depthwise", "memory", "network", "chain", "small", "small chain", "residual"]
 TEN_MILLION = (10_000, 1_000)
 
 
