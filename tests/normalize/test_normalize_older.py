@@ -1,8 +1,11 @@
 """Models of operator sets 7 to 12, which are written with set 13 where that means the same."""
 
+from pathlib import Path
+
 import numpy as np
 import onnxruntime
 import pytest
+from click.testing import CliRunner
 from onnx import helper
 from tests.loops import for_each
 from tests.normalize.support import (
@@ -22,6 +25,8 @@ from tests.normalize.support import (
 from tests.normalize.test_normalize_operators import ENDS
 
 import sonnx
+from sonnx.check.models import check_graph
+from sonnx.cli import main
 from sonnx.load.writer import to_bytes
 from sonnx.normalize.passes import Normalized
 
@@ -194,6 +199,18 @@ def test_the_check_says_who_writes_it_anew() -> None:
     assert found.help == "`sonnx normalize` writes the model with operator set 13"
 
 
+def test_what_an_old_version_has_as_attributes_is_no_finding_of_its_own() -> None:
+    text = "g (float[2] x) => (float[2] y) { t = Unheard(x)  y = Clip<max = 1.0>(x)  z = Clip<max = 1.0>(t) }"
+    assert {"general.R5", "clip.min.D1", "clip.max.D1"}.isdisjoint(rules(check_graph(graph(text, opset=9))))
+    findings = check_graph(graph("g (float[2] x) => (float[2] y) { y = Clip<max = 1.0>(x) }", opset=9))
+    assert [each.rule for each in findings] == ["graph.D9"]
+
+
+def test_a_bound_beside_an_attribute_of_old_is_a_finding() -> None:
+    text = "g (float[2] x, float b) => (float[2] y) { y = Clip<max = 1.0>(x, b) }"
+    assert "general.R5" in rules(check_graph(graph(text, opset=9)))
+
+
 def test_the_old_constants_of_one_name_serve_no_other_node() -> None:
     text = "g (float[2] x) => (float[2] y) { t = Clip<max = 1.0>(x)  y = Clip<max = 2.0>(t) }"
     model = with_arrays(proto(text, opset=9), y_max=float32(7))
@@ -203,3 +220,26 @@ def test_the_old_constants_of_one_name_serve_no_other_node() -> None:
     assert results["y"].tolist() == [-1, 1]
     assert results["y_max"].item() == 7
     assert to_bytes(done.graph)
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("g (float[2] x) => (float[2] y) { t = Relu(x)  y = Clip<min = 0.0>(t) }", True),
+        ("g (float[2] x) => (float[2] y) { t = Softmax(x)  y = Clip<min = 0.0>(t) }", False),
+    ],
+)
+def test_the_command_says_what_normalizing_does_for_an_old_model(
+    text: str, mended: bool, tmp_path: Path
+) -> None:
+    path, target = tmp_path / "net.onnx", tmp_path / "net-conforming.onnx"
+    path.write_bytes(proto(text, opset=9, ir=4).SerializeToString())
+    told = CliRunner().invoke(main, ["check", str(path)])
+    assert told.exit_code == 1
+    assert ("mends all of this" in told.output) == mended
+    assert ("changes nothing because of graph.D9" in told.output) != mended
+    done = CliRunner().invoke(main, ["normalize", str(path), "-o", str(target)])
+    assert done.exit_code == (0 if mended else 1)
+    assert target.exists() == mended
+    if mended:
+        assert CliRunner().invoke(main, ["check", str(target)]).exit_code == 0

@@ -12,6 +12,7 @@ from sonnx.model.inline import Flat, flatten
 from sonnx.model.location import Location
 from sonnx.model.tensor_type import TensorType
 from sonnx.operators import GENERAL_RULES, GRAPH_RULES, OPERATORS, node_operator
+from sonnx.operators.rules.amending import in_newer_form
 from sonnx.operators.shared.expanding import behind
 from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.rule import Finding, Rule
@@ -147,7 +148,7 @@ def _node_findings(flat: Flat) -> Iterator[Finding]:
     for node, location in zip(graph.nodes, flat.locations, strict=True):
         operator = node_operator(node, graph.dialect)
         if operator is not None:
-            call = node_call(operator, node, types, graph.data)
+            call = in_newer_form(operator.contract, node_call(operator, node, types, graph.data))
             met = constants_outside(operator, node, held)
             held |= behind(node, held)
             call = replace(call, met=met) if met else call

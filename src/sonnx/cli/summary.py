@@ -11,7 +11,7 @@ from shlex import quote
 from sonnx.api import Graph
 from sonnx.model.location import Location
 from sonnx.normalize.changes import Change
-from sonnx.normalize.passes import NOT_TO_BE_TOUCHED
+from sonnx.normalize.passes import stopping
 from sonnx.normalize.sizes import open_sizes, repeated_sizes
 from sonnx.operators import GRAPH_RULES
 from sonnx.operators.graph.structure import no_axes, shown_name
@@ -77,12 +77,12 @@ def left_by_normalize(graph: Graph, findings: Sequence[Finding]) -> Sequence[Fin
 
 def stopping_rules(graph: Graph, left: Container[str]) -> list[str]:
     """Name the rules for whose sake normalizing leaves a model alone; `left` is broken even after it."""
-    stopping = graph.broken_graph_rules & NOT_TO_BE_TOUCHED
+    rules = stopping(graph, graph.broken_graph_rules)
     # Types that contradict one another only inside of functions are no obstacle: then nothing is left.
     return [
         rule.identifier
         for rule in GRAPH_RULES
-        if rule.identifier in stopping or (rule.identifier == _TYPES_AGREE and _TYPES_AGREE in left)
+        if rule.identifier in rules or (rule.identifier == _TYPES_AGREE and _TYPES_AGREE in left)
     ]
 
 
@@ -90,11 +90,11 @@ def advice(
     path: Path, graph: Graph, findings: Sequence[Finding], after: Sequence[Finding] | None
 ) -> list[str]:
     """Say what `sonnx normalize` can do for a model with findings; the last line has the next command."""
-    stopping = stopping_rules(graph, {finding.rule for finding in after or ()})
-    if stopping:
+    first = stopping_rules(graph, {finding.rule for finding in after or ()})
+    if first:
         return [
-            f"help: `sonnx normalize` changes nothing because of {', '.join(stopping)}: mend that first",
-            *first_step(path, graph, stopping[0]),
+            f"help: `sonnx normalize` changes nothing because of {', '.join(first)}: mend that first",
+            *first_step(path, graph, first[0]),
         ]
     dims = trial_sizes(graph)
     options = _options(dims or dict.fromkeys(open_sizes(graph), "SIZE"))

@@ -56,10 +56,13 @@ NOT_TO_BE_TOUCHED: Set[str] = {
 }
 
 
-def _mended(graph: Graph) -> Set[str]:
-    """An old operator set leaves the meaning open no more where every operator is known to mean the same."""
-    alone = is_to_be_raised(graph) and len(list(islice(versions_known(graph), 2))) == 1
-    return {"graph.D9"} if alone else set()
+def stopping(graph: Graph, broken: Set[str]) -> Set[str]:
+    """Those of the rules that a model breaks for whose sake nothing of it is changed.
+
+    An old operator set is no obstacle where every operator is known to mean the same in a newer one.
+    """
+    raised = is_to_be_raised(graph) and len(list(islice(versions_known(graph), 2))) == 1
+    return (broken & NOT_TO_BE_TOUCHED) - ({"graph.D9"} if raised else set())
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def normalize_graph(
     """
     graph, changes = fix_sizes(graph, dims or {})
     before = checked(graph) if known is None or changes else known
-    if before.broken & NOT_TO_BE_TOUCHED - _mended(graph):
+    if stopping(graph, before.broken):
         return Normalized(graph, tuple(changes), before)
     changed, made = inline_functions(graph)
     # Types that contradict one another; a function's own symbols contradict nothing once it is inlined.

@@ -1,6 +1,7 @@
 """A call as ONNX allows it made explicit, as the contract's data say; the operator adds what they cannot."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,17 @@ def amendments(operator: Operator, call: Call) -> Sequence[Amendment]:
         *_broadcasting(contract, call),
         *operator.amend(call),
     )
+
+
+def in_newer_form(contract: Contract, call: Call) -> Call:
+    """A call of an old version as newer ones write it: attributes that have become operands are operands."""
+    names = contract.formerly.get(call.version or 0, {}).keys()
+    if names.isdisjoint(call.inputs) and names:
+        moved = [operand for operand in contract.inputs if operand.name in names]
+        scalars = {each.name: TensorType(_shared_type(contract, call, each), ()) for each in moved}
+        left = {name: value for name, value in call.attributes.items() if name not in names}
+        return replace(call, inputs={**call.inputs, **scalars}, attributes=left)
+    return call
 
 
 def _defaults(contract: Contract, call: Call) -> Iterator[Amendment]:
