@@ -80,7 +80,7 @@ def test_a_wrong_runtime_departs_from_the_ruling_that_it_breaks(part: int) -> No
 def test_every_operator_and_every_ruling_that_clauses_name_has_a_wrong_runtime() -> None:
     named = set()
     for subject in BY_NAME.values():
-        for dtype in {subject.types[0], DType.FLOAT}:
+        for dtype in {subject.types[0], DType.FLOAT} & set(subject.types):
             trial = next(subject.trials(dtype, SEED))
             named |= {clause.identifier for clause in subject.clauses(trial.inputs, trial.attributes)}
     assert {mutant.operator for mutant in MUTANTS} == set(BY_NAME)

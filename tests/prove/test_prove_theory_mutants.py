@@ -152,7 +152,7 @@ MUTANTS = {
         "over (plus data_0 data_0) two",
         "onnx/mean/laws.mlw",
         "MeanReal",
-        "between",
+        "commutative",
     ),
     "onnx/sum": (
         "onnx/sum/definition.mlw",
