@@ -65,7 +65,7 @@ class Subject:
 
     @property
     def asked_otherwise(self) -> bool:
-        """Tell whether a model asks another operator of ONNX's, which is outside the profile."""
+        """Tell whether a model asks another operator of ONNX's."""
         return self.operator.trying.asked_as is not None
 
     def trials(self, dtype: DType, seed: int) -> Iterator[Trial]:

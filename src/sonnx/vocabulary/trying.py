@@ -22,7 +22,7 @@ def _nothing(inputs: Mapping[str, Array], attributes: Mapping[str, Any]) -> tupl
 
 @dataclass(frozen=True)
 class StandIn:
-    """An operator of ONNX's outside the profile that models ask, and its attribute for the new type."""
+    """Another operator, of ONNX's, that models ask, and its attribute for the new type."""
 
     name: str
     attribute: str

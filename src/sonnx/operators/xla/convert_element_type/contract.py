@@ -4,11 +4,11 @@ from typing import Any
 
 from sonnx.model.dtype import XLA_NAMES, XLA_TYPES, DType
 from sonnx.model.tensor_type import TensorType
-from sonnx.operators.rules.converting import Converting
 from sonnx.operators.rules.declarations import declared_shape
 from sonnx.operators.rules.element_types import one_of
 from sonnx.operators.rules.operands import extents, known
 from sonnx.operators.rules.wording import show, written
+from sonnx.operators.shared.converting import DOMAIN, XLA
 from sonnx.operators.shared.xla_types import COMPLEX, TYPES
 from sonnx.vocabulary.call import Call, call
 from sonnx.vocabulary.operator import Attribute, Contract, Operand
@@ -19,8 +19,7 @@ _GOOD = {"operand": "s32[3]"}
 _TO = {"new_element_type": "f32", "domain": "ieee"}
 
 
-_CONVERTING = Converting("operand", "new_element_type", XLA_TYPES, {})
-target = _CONVERTING.target
+target = XLA.target
 
 
 def is_tuple(kind: TensorType) -> bool:
@@ -123,7 +122,7 @@ RULES = (
         "output.D2",
         "`output` must have the type `new_element_type`.",
         "Two statements of one fact must agree.",
-        _CONVERTING.declared("output"),
+        XLA.declared("output"),
         failing=call(_NAME, _GOOD, _TO, {"output": "f64[3]"}),
         passing=call(_NAME, _GOOD, _TO, {"output": "f32[3]"}),
     ),
@@ -138,16 +137,10 @@ CONTRACT = Contract(
     outputs=(Operand("output", "Y", "the converted array", TYPES),),
     attributes=(
         Attribute("new_element_type", "text", "the type to convert to, such as f32"),
-        Attribute(
-            "domain",
-            "text",
-            "ieee: round to the type; real: floats stay exact",
-            mode=True,
-            default="ieee",
-        ),
+        DOMAIN,
     ),
     rules=RULES,
-    output_types=_CONVERTING.output_types("output"),
+    output_types=XLA.output_types("output"),
     uses_arithmetic=True,
     ruling="D-XLA-3",
 )
