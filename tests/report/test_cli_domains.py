@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 from tests.report.cli_support import model_of, run, saved, tensor, written
 
-ENGINES = ("reference", "native")
+ENGINES = ("reference", "native", "xla")
 
 
 def quotient(folder: Path, divisors: Any = None) -> Path:

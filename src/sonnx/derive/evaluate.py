@@ -45,14 +45,7 @@ def evaluate(
         return operator.meaning(arrays, attributes)
     if operator.body is not None:
         return _by_parts(operator, operator.body, arrays, attributes)
-    settled = operator.contract.settled
-    ready = _prepared(
-        operator,
-        tuple([(name, held_type(array), array.shape) for name, array in arrays.items()]),
-        tuple([(name, frozen(value)) for name, value in attributes.items()]),
-        tuple([(name, tuple(arrays[name].tolist())) for name in settled if name in arrays]),
-        signs(attributes),
-    )
+    ready = _ready(operator, arrays, attributes)
     try:
         return _evaluated(operator, ready, arrays)
     except UndecidedError:  # of which element, nobody has told
@@ -64,6 +57,22 @@ def evaluate(
             lambda name, at: _at_one_index(operator, ready, arrays, name, at),
         )
         raise
+
+
+def require_defined(operator: Operator, arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> None:
+    """Raise OutsideError where an operator is not defined for elements of such arrays (D-ALL-11)."""
+    _require_inside(operator, _ready(operator, arrays, attributes), arrays)
+
+
+def _ready(operator: Operator, arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> "_Prepared":
+    settled = operator.contract.settled
+    return _prepared(
+        operator,
+        tuple([(name, held_type(array), array.shape) for name, array in arrays.items()]),
+        tuple([(name, frozen(value)) for name, value in attributes.items()]),
+        tuple([(name, tuple(arrays[name].tolist())) for name in settled if name in arrays]),
+        signs(attributes),
+    )
 
 
 def _at_one_index(

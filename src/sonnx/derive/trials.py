@@ -25,6 +25,7 @@ from sonnx.terms.term import DefinitionError, Sort, Term
 from sonnx.terms.tracing import Trace
 from sonnx.terms.walking import parts, without_names
 from sonnx.vocabulary.draws import Draw, choice, drawn_array, drawn_from, drawn_shape
+from sonnx.vocabulary.integers import OneOf
 from sonnx.vocabulary.operator import Attribute, Operator, operand_names
 from sonnx.vocabulary.special_values import (
     LONGER,
@@ -200,6 +201,8 @@ def _step(count: int) -> int:
 def _values(attribute: Attribute) -> tuple[Any, ...]:
     known = attribute.default_in_onnx
     first = () if known is None or callable(known) else (known,)
+    if isinstance(attribute.holds, OneOf):
+        return attribute.holds.values
     if attribute.kind == "float":
         return tuple(dict.fromkeys((*(float(np.float32(each)) for each in first), *_FLOATS)))
     return first

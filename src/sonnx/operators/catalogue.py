@@ -38,6 +38,7 @@ _ONNX = (
     "max",
     "mean",
     "min",
+    "mod",
     "mul",
     "neg",
     "not_",

@@ -13,6 +13,7 @@ import numpy as np
 
 from sonnx.model.graph import Graph
 from sonnx.numeric.arrays import Array, describe
+from sonnx.stablehlo.domains import handing_out, looks, require_all_defined
 from sonnx.stablehlo.module import stablehlo
 
 # Compiled graphs that are kept; each holds a copy of its constants.
@@ -36,9 +37,12 @@ def execute(graph: Graph, inputs: Mapping[str, Any]) -> dict[str, Array]:
 
     The results are new arrays. XLA flushes subnormal numbers where it calculates, and takes sums in an order
     of its own; a byte of a bool that is neither 0 nor 1 comes back as 1. Raises ExportError where XLA has no
-    such types, EngineError where jax is missing or XLA refuses.
+    such types, EngineError where jax is missing or XLA refuses, DomainError where a node is given an element
+    for which its operator is not defined.
     """
-    text = stablehlo(graph)
+    asked = looks(graph) if graph.dialect == "onnx" else ()
+    whole = handing_out(graph, asked)
+    text = stablehlo(whole)
     jax = _jax()
     try:
         device, executable = _compiled(text)
@@ -46,11 +50,15 @@ def execute(graph: Graph, inputs: Mapping[str, Any]) -> dict[str, Array]:
         with jax.enable_x64(True):
             given = [jax.device_put(_array(inputs[value.name]), device) for value in graph.inputs]
             results = executable.execute(given)
-            names = (value.name for value in graph.outputs)
-            return {name: np.array(result) for name, result in zip(names, results, strict=True)}
+            names = (value.name for value in whole.outputs)
+            made = {name: np.array(result) for name, result in zip(names, results, strict=True)}
     # jax's own errors are RuntimeErrors; a platform that is not there fails an assertion of jax's.
     except (RuntimeError, AssertionError, TypeError, ValueError) as error:
         raise EngineError(f"XLA refuses the graph: {_plain(error)}") from None
+    if asked:
+        constants = {constant.name: constant.data for constant in whole.constants}
+        require_all_defined(asked, {**constants, **{name: _array(inputs[name]) for name in inputs}, **made})
+    return {value.name: made[value.name] for value in graph.outputs}
 
 
 def _jax() -> Any:
