@@ -1,6 +1,5 @@
 """Arrays as files that need no sonnx: ONNX's tensors, NumPy's arrays, and where a sum may lie."""
 
-from fractions import Fraction
 from functools import lru_cache
 from math import inf, isfinite, nextafter
 from sys import float_info
@@ -14,6 +13,7 @@ from sonnx.model.dtype import DType
 from sonnx.model.graph import Constant
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
+from sonnx.numeric.balls import Real, ends
 from sonnx.numeric.enclosure import Enclosure
 
 # What `special` says of an element: a number, a NaN or an infinity. Where a sum may overflow upwards, 4 is
@@ -80,13 +80,14 @@ def interval(enclosure: Enclosure) -> tuple[Array, Array, Array]:
     return low.reshape(shape), high.reshape(shape), _codes(enclosure)
 
 
-def _ends(exact: Fraction, bound: float) -> tuple[float, float]:
+def _ends(exact: Real, bound: float) -> tuple[float, float]:
     if not isfinite(bound):  # then any number may come
         return -inf, inf
     # Whole numbers over one denominator: fractions would be reduced again and again, a million times.
-    (n, d), (m, e) = exact.as_integer_ratio(), bound.as_integer_ratio()
-    centre, reach, unit = n * e, m * d, d * e
-    return _at_least(centre - reach, unit), 0.0 - _at_least(-centre - reach, unit)  # a 0 stays positive
+    (m, e), (least, most) = bound.as_integer_ratio(), ends(exact)
+    (n, d), (p, q) = least.as_integer_ratio(), most.as_integer_ratio()
+    low = _at_least(n * e - m * d, d * e)
+    return low, 0.0 - _at_least(-p * e - m * q, q * e)  # a 0 stays positive
 
 
 def _at_least(number: int, unit: int) -> float:

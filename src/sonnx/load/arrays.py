@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -39,23 +40,23 @@ def digest(content: bytes) -> str:
 def array_digest(array: Array) -> str:
     """The SHA-256 of an array's elements in C order, little-endian; reals and strings are a list in JSON."""
     if array.dtype == np.dtype(object):
-        return digest(json.dumps(_texts(array)).encode())
+        return digest(json.dumps(_elements(array)).encode())
     if array.dtype == numpy_dtype(DType.BFLOAT16):
         array = array.view(np.uint16)
     return digest(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
 
 
-def _texts(array: Array) -> list[str]:
-    """Elements as text: reals exactly, strings as they are."""
-    return [_text(e) for e in array.reshape(-1)]
+def _elements(array: Array) -> list[str | dict[str, str]]:
+    """What JSON holds of reals and strings: texts; of a number that is no fraction, where it lies."""
+    return [_enclosed(e) if isinstance(e, Ball) else _text(e) for e in array.reshape(-1)]
 
 
-def _text(element: Any) -> str:
-    return str(element) if isinstance(element, str) else real_text(element)
+def _text(element: str | Fraction) -> str:
+    return real_text(element) if isinstance(element, Fraction) else str(element)
 
 
 def _enclosed(element: Ball) -> dict[str, str]:
-    """What JSON holds of a number that is no fraction: the radius is the most it is from the midpoint."""
+    """The number is no farther from the midpoint than the radius; both hang on it and the precision alone."""
     midpoint, radius = element.decimal()
     return {"midpoint": midpoint, "radius": radius}
 
@@ -71,7 +72,7 @@ def write_array(folder: Path, name: str, array: Array) -> list[Path]:
             "name": name,
             "type": str(dtype),
             "shape": list(array.shape),
-            "elements": [_enclosed(e) if isinstance(e, Ball) else _text(e) for e in array.reshape(-1)],
+            "elements": _elements(array),
         }
         _write(path, lambda file: file.write(json.dumps(document, indent=1).encode()))
         paths.append(path)

@@ -264,14 +264,21 @@ def order(a: Real, b: Real) -> int:
     raise UndecidedError(f"{MOST_PRECISION} bits do not tell {_short(a)} from {_short(b)}")
 
 
+def ends(value: Real, precision: int | None = None) -> tuple[Fraction, Fraction]:
+    """Fractions between which a number lies: itself, twice, where it is one."""
+    if isinstance(value, Fraction):
+        return value, value
+    middle, radius = value.enclosure(precision)
+    return middle - radius, middle + radius
+
+
 def settled(value: Real, function: Callable[[Fraction], _Made]) -> _Made:
     """A step function of a number, such as a rounding, which never falls or never rises."""
     if isinstance(value, Fraction):
         return function(value)
     for bits in _precisions(value):
-        middle, radius = value.enclosure(bits)
-        low = function(middle - radius)
-        if low == function(middle + radius):
+        low, high = map(function, ends(value, bits))
+        if low == high:
             return low
     raise UndecidedError(f"{MOST_PRECISION} bits do not tell to which side {_short(value)} is rounded")
 

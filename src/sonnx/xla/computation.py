@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
 from typing import Any
@@ -24,6 +23,7 @@ from sonnx.evaluate.execution import (
 from sonnx.model.graph import Function, Graph, Node, Value
 from sonnx.model.names import Names
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.balls import Real, ends
 from sonnx.numeric.real import real
 from sonnx.operators import node_operator
 from sonnx.operators.rules.wording import count
@@ -190,12 +190,13 @@ def _restored(graph: Graph) -> Computation:
     return Computation(graph)
 
 
-def _rounded_up(distance: Fraction) -> float:
+def _rounded_up(distance: Real) -> float:
     """A double that is not below a distance, 0 only where that is 0, infinite beyond the largest one."""
-    if not distance:
+    _, most = ends(distance)
+    if not most:
         return 0.0
     try:
-        nearest = float(distance)
+        nearest = float(most)
     except OverflowError:
         return inf
     return nextafter(nearest, inf)

@@ -39,6 +39,7 @@ from sonnx.native.cache import cache_problem
 from sonnx.native.compiler import CompilerError, find_compiler
 from sonnx.normalize.for_arrays import sized
 from sonnx.numeric.arrays import Array, describe
+from sonnx.numeric.balls import UndecidedError
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.rules.wording import count
 from sonnx.report.text import inputs_text, location_text, printable, short
@@ -106,7 +107,8 @@ def run_model(path: Path, options: RunOptions) -> int:
         return fail(f"{problem} (--memory)")
     except CompilerError as problem:
         return fail_lines(str(problem))
-    except (EngineError, NotIeeeError, ValueError) as problem:  # a ValueError may be a LoadError
+    # A ValueError may be a LoadError; reals may lie between two doubles.
+    except (EngineError, NotIeeeError, UndecidedError, ValueError) as problem:
         return fail(str(problem))
     except OSError as problem:
         return fail(f"{problem.filename or 'writing'}: {problem.strerror}")
