@@ -3,12 +3,13 @@
 Nothing is converted that the new type does not hold, as C leaves that open: floats are limited before.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from sonnx.derive.c_elements import C_TYPES as NUMBERS
-from sonnx.derive.c_elements import NoWordError, Numbers, Statements, statements
+from sonnx.derive.c_elements import NoWordError, Numbers, Statements, answering, statements
 from sonnx.derive.conversion_steps import BITS, EXACT, LONG, SHORT, UNITS
 from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
 from sonnx.numeric.arrays import numpy_dtype
@@ -21,21 +22,29 @@ _C_TYPES = {**NUMBERS, DType.BOOL: "uint8_t", DType.BFLOAT16: "uint16_t"}
 _NAMES = {DType.FLOAT16: "half", DType.BFLOAT16: "bfloat16"}
 
 
-def conversion(term: Term, kind: DType, made: DType) -> Statements | None:
+def conversion(term: Term, kind: DType, made: DType, *, answers: bool = False) -> Statements | None:
     """The element of an operator that converts and does nothing else; None of any other.
 
-    Raises NoWordError where a type has no form here.
+    With `answers` it is the inside of a function of the operand, which returns the result. Raises
+    NoWordError where a type has no form here.
     """
     tree = without_statements(term)
     if tree.word != "converted" or tree.arguments[0].word != "value":
         return None
     (operand,) = tree.arguments
     if kind is made:
-        return statements(operand, kind, made, ())
+        name = [operand.data]
+        return (
+            answering(operand, kind, made, name, in_bits=False)
+            if answers
+            else statements(operand, kind, made, ())
+        )
     if PART.keys() & {kind, made}:
         raise NoWordError(kind)
     # The names that the loop has are not in the way of an operand's, which has one of its own here.
-    return _Conversion(kind, made, {operand.data: "x"}).statements(tree)
+    writer = _Conversion(kind, made, {operand.data: "x"}, [operand.data] if answers else [])
+    writer.answer_to("return" if answers else "to")
+    return writer.statements(tree)
 
 
 class _Conversion(Numbers):
@@ -43,9 +52,9 @@ class _Conversion(Numbers):
 
     includes = (*Numbers.includes, '#include "shared/half.h"', '#include "shared/conversions.h"')
 
-    def __init__(self, kind: DType, made: DType, names: dict[str, str]) -> None:
+    def __init__(self, kind: DType, made: DType, names: dict[str, str], scalars: Sequence[str]) -> None:
         """Begin with no statement."""
-        super().__init__(kind, names, ())
+        super().__init__(kind, names, scalars)
         self.type, self.made = _C_TYPES[kind], made
         self.held = _C_TYPES[made]
 

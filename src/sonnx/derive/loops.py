@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from math import prod
 
+from sonnx.derive.c_conversions import conversion
 from sonnx.derive.c_elements import C_TYPES, NoWordError, Statements, answering
 from sonnx.derive.domains import inside
 from sonnx.derive.pieces import Pieces, element_bytes, variant, word_bytes
@@ -56,7 +57,8 @@ class Part:
 
 @lru_cache(1024)
 def _body(term: Term, kind: DType, made: DType, names: tuple[str, ...], in_bits: bool) -> Statements:
-    return answering(term, kind, made, names, in_bits=in_bits)
+    converted = conversion(term, kind, made, answers=True)
+    return converted or answering(term, kind, made, names, in_bits=in_bits)
 
 
 def part(operator: Operator, request: KernelRequest) -> Part | None:
