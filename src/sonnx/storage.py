@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -107,16 +107,20 @@ def _opened(path: Path | str, flags: int, folder: int | None = None) -> Iterator
         os.close(number)
 
 
-def bound(folder: Path, suffix: str, most: int) -> None:
-    """Remove the oldest files with a suffix where there are too many; others make anew what they miss."""
+def bound(folder: Path, suffix: str, most: int, needed: Collection[str] = ()) -> None:
+    """Remove the oldest files with a suffix where there are too many; others make anew what they miss.
+
+    Those that are `needed`, by name, stay, however many they are.
+    """
     with suppress(OSError):
         files = [Path(entry) for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)]
         by_age = sorted((path.lstat().st_mtime, path) for path in files)
-        kept = [path for _, path in by_age if path.suffix == suffix]
+        kept = [path for _, path in by_age if path.suffix == suffix and path.name not in needed]
+        most -= sum(path.name in needed for _, path in by_age)
         leftovers = [
             path for age, path in by_age if path.suffix != suffix and age < time() - _LEFTOVER_SECONDS
         ]
-        for path in kept[: max(0, len(kept) - most)] + leftovers:
+        for path in kept[: max(0, len(kept) - max(0, most))] + leftovers:
             path.unlink(missing_ok=True)
 
 

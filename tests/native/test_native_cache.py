@@ -596,3 +596,25 @@ def test_the_oldest_files_go_when_there_are_too_many(folder: Path, monkeypatch: 
     answer(3)
     names = {path.name for path in kept(folder)}
     assert names == {recent.name, oldest[1].name, oldest[2].name, f"{cache._key(*_request(3))}.so"}
+
+
+def test_what_one_program_needs_stays_however_much_it_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "_MOST_FILES", 3)
+    answer(9)
+    os.utime(folder / "kernels" / f"{cache._key(*_request(9))}.so", (1000, 1000))
+    cache.compile_all([(SOURCE, (("ANSWER", str(value)),), ("answer",)) for value in range(6)])
+    needed = {f"{cache._key(*_request(value))}.so" for value in range(6)}
+    assert {path.name for path in kept(folder)} == needed
+
+
+def test_what_is_used_is_not_the_oldest(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in range(2):
+        answer(value)
+        os.utime(folder / "kernels" / f"{cache._key(*_request(value))}.so", (1000 + value, 1000 + value))
+    monkeypatch.setattr(cache, "_MOST_FILES", 2)
+    monkeypatch.setattr(cache, "_loaded", {})  # as another process
+    answer(0)
+    answer(2)
+    assert {path.name for path in kept(folder)} == {f"{cache._key(*_request(value))}.so" for value in (0, 2)}

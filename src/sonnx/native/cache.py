@@ -8,7 +8,7 @@ import ctypes
 import os
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from itertools import count
@@ -49,10 +49,13 @@ def cache_problem() -> str | None:
     return None
 
 
-def library(source: str, macros: Macros, symbols: Sequence[str]) -> ctypes.CDLL:
+def library(
+    source: str, macros: Macros, symbols: Sequence[str], together: Collection[str] = ()
+) -> ctypes.CDLL:
     """The shared library of a C source with macros defined: from this process, the cache, or the compiler.
 
-    It has functions of the names `symbols`. Raises CompilerError, also where there is no compiler.
+    It has functions of the names `symbols`; the cache keeps the files `together`, which one program needs.
+    Raises CompilerError, also where there is no compiler.
     """
     compiler = _required_compiler()
     key = _key(source, macros, compiler)
@@ -60,17 +63,19 @@ def library(source: str, macros: Macros, symbols: Sequence[str]) -> ctypes.CDLL:
         lock = _locks[key]
     with lock:
         if key not in _loaded or _lacking(_loaded[key], symbols):
-            _loaded[key] = _made(key, source, macros, symbols, compiler)
+            _loaded[key] = _made(key, source, macros, symbols, compiler, together)
         return _loaded[key]
 
 
 def compile_all(requests: Iterable[Request]) -> list[ctypes.CDLL]:
     """The libraries of several sources, in their order; what must be compiled is compiled side by side."""
     wanted = list(requests)
+    compiler = _required_compiler()
+    together = frozenset(f"{_key(source, macros, compiler)}.so" for source, macros, _ in wanted)
     missing = _missing(wanted)
     if len(missing) > 1:
-        _compile_together(missing)
-    return [library(*request) for request in wanted]
+        _compile_together(missing, together)
+    return [library(*request, together) for request in wanted]
 
 
 def _missing(wanted: list[Request]) -> list[Request]:
@@ -84,12 +89,12 @@ def _missing(wanted: list[Request]) -> list[Request]:
     ]
 
 
-def _compile_together(requests: list[Request]) -> None:
+def _compile_together(requests: list[Request], together: Collection[str]) -> None:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  slow to import, and seldom needed
 
     with ThreadPoolExecutor(_cores()) as pool:
         try:  # a user may interrupt as soon as the first has begun
-            futures = [pool.submit(library, *request) for request in requests]
+            futures = [pool.submit(library, *request, together) for request in requests]
             for future in futures:
                 future.result()
         except BaseException as error:
@@ -144,19 +149,31 @@ def _key(source: str, macros: Macros, compiler: Compiler) -> str:
     return sha256(repr(named).encode()).hexdigest()
 
 
-def _made(key: str, source: str, macros: Macros, symbols: Sequence[str], compiler: Compiler) -> ctypes.CDLL:
+def _made(
+    key: str,
+    source: str,
+    macros: Macros,
+    symbols: Sequence[str],
+    compiler: Compiler,
+    together: Collection[str],
+) -> ctypes.CDLL:
     name = f"{key}.so"
     kernels = _kernels_folder_or_none()
     if kernels is not None:
         with suppress(UnfitError, OSError):  # absent, damaged or not ours: it is replaced
-            return _load(kernels, name, symbols)
+            loaded = _load(kernels, name, symbols)
+            with suppress(OSError):
+                os.utime(
+                    kernels / name, follow_symlinks=False
+                )  # the oldest are those that nobody has used for longest
+            return loaded
     try:
         with tempfile.TemporaryDirectory(prefix="sonnx-", ignore_cleanup_errors=True) as private:
             fresh = Path(private) / name
             compile_library(compiler, source, macros, fresh, tools=kernels and _tools_folder(kernels))
             # A file cut short may crash who loads it. Loaders do not look at what follows the library.
             write_whole(fresh, sealed(fresh.read_bytes()))
-            return _tried_and_kept(fresh, kernels, symbols)
+            return _tried_and_kept(fresh, kernels, symbols, together)
     except (UnfitError, OSError) as error:
         raise CompilerError(
             f"a kernel that {printable(compiler.command[0])} was to make cannot be loaded: "
@@ -164,21 +181,23 @@ def _made(key: str, source: str, macros: Macros, symbols: Sequence[str], compile
         ) from None
 
 
-def _tried_and_kept(fresh: Path, kernels: Path | None, symbols: Sequence[str]) -> ctypes.CDLL:
+def _tried_and_kept(
+    fresh: Path, kernels: Path | None, symbols: Sequence[str], together: Collection[str]
+) -> ctypes.CDLL:
     """Load a library where nobody will look for it, and keep it after that."""
     try:
         loaded = _load(fresh.parent, fresh.name, symbols)
     except OSError:  # where temporary files are, nothing may be executed, or nowhere can it be
         if kernels is None:
             raise
-        return _kept(fresh, kernels, symbols)
+        return _kept(fresh, kernels, symbols, together)
     if kernels is not None:
         with suppress(UnfitError, OSError):  # the disk is full, or nothing there may be executed
-            _kept(fresh, kernels, symbols)
+            _kept(fresh, kernels, symbols, together)
     return loaded
 
 
-def _kept(fresh: Path, kernels: Path, symbols: Sequence[str]) -> ctypes.CDLL:
+def _kept(fresh: Path, kernels: Path, symbols: Sequence[str], together: Collection[str]) -> ctypes.CDLL:
     """Put a library into the cache, under its own name only when it has been loaded there; or leave nothing.
 
     Where loading it ends this process, no other one finds it.
@@ -191,7 +210,7 @@ def _kept(fresh: Path, kernels: Path, symbols: Sequence[str]) -> ctypes.CDLL:
     except BaseException:
         tried.unlink(missing_ok=True)
         raise
-    bound(kernels, ".so", _MOST_FILES)
+    bound(kernels, ".so", _MOST_FILES, {fresh.name, *together})
     return loaded
 
 
