@@ -335,9 +335,10 @@ def _function(each: Part, tree: Tree) -> tuple[str, str]:
     parameters = ", ".join(f"{tree.held(dtypes[name])} {body.names[name]}" for name in each.inputs)
     word = each.operator.identifier.replace(".", "_")
     head, lines = f"({parameters or 'void'})", [line.removeprefix("    ") for line in body.lines]
-    digest = sha256(repr((head, lines)).encode()).hexdigest()[:8]
-    name = f"{word}_{digest}"
     title = f"/* {each.operator.name} on elements of {body.name}, from its definition. */"
+    # Of unlike types the lines may be the same.
+    digest = sha256(repr((title, head, lines)).encode()).hexdigest()[:8]
+    name = f"{word}_{digest}"
     return name, "\n".join([title, f"INLINE {tree.held(each.made)} {name}{head}", "{", *lines, "}"])
 
 
