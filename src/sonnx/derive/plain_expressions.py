@@ -5,6 +5,7 @@ from math import copysign, isfinite, isnan
 from typing import Any
 
 from sonnx.derive.c_types import C_TYPES, hexadecimal
+from sonnx.derive.conversion_steps import BITS
 from sonnx.derive.plain_pieces import (
     CHOICE,
     EQUALITY,
@@ -85,7 +86,7 @@ class CWriter(Writer):
 
     def literal(self, value: Any, dtype: DType) -> Piece:
         """Floats in decimals where these are exact; integers as bare as their type allows."""
-        if dtype is DType.FLOAT16:
+        if dtype in BITS:
             return Piece(f"0x{value:04x}u")
         if dtype in (DType.FLOAT, DType.DOUBLE):
             return self._real(value, C_TYPES[dtype].suffix)

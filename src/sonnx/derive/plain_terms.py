@@ -236,7 +236,7 @@ class Writer(ABC):
     # Numbers, one method a word.
     def _number_literal(self, term: Term, kind: DType) -> Piece:
         made = literal(term, kind)
-        return self.literal(made.view("u2").item() if kind is DType.FLOAT16 else made.item(), kind)
+        return self.literal(made.view("u2").item() if kind in BITS else made.item(), kind)
 
     _number_lowest = _number_literal
 

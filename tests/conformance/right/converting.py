@@ -22,6 +22,10 @@ TYPES: dict[str, np.dtype[Any]] = {
     "c64": np.dtype(np.complex64),
     "c128": np.dtype(np.complex128),
 }
+# The types that ONNX's Cast knows, by their numbers.
+NUMBERED = dict(enumerate(["f32", "u8", "s8", "u16", "s16", "s32", "s64"], 1)) | {
+    **{9: "pred", 10: "f16", 11: "f64", 12: "u32", 13: "u64", 16: "bf16"}
+}
 Element = int | float
 # More than anybody wants to convert one by one.
 _MANY = 100_000
@@ -51,8 +55,14 @@ class Way:
 SPECIFIED = Way()
 
 
+def asked_of(operands: Operands, attributes: Attributes) -> tuple[Array, str]:
+    """What is to be converted, and to which type, as XLA spells it."""
+    (x,) = operands.values()
+    return x, NUMBERED[attributes["to"]] if "to" in attributes else attributes["new_element_type"]
+
+
 def convert(operands: Operands, attributes: Attributes) -> Array:
-    return converted(operands["operand"], attributes["new_element_type"])
+    return converted(*asked_of(operands, attributes))
 
 
 def converted(x: Array, to: str, way: Way = SPECIFIED) -> Array:
@@ -127,4 +137,4 @@ def _from_integer(element: Element, least: int, greatest: int, way: Way) -> int:
 def with_way(**changes: Any) -> Callable[[Operands, Attributes], Array]:
     """The conversion, but for some of its ways."""
     way = replace(SPECIFIED, **changes)
-    return lambda operands, attributes: converted(operands["operand"], attributes["new_element_type"], way)
+    return lambda operands, attributes: converted(*asked_of(operands, attributes), way)

@@ -22,6 +22,7 @@ from tests.conformance.right.summing import FOLDS
 from sonnx.conformance.runtimes.question import Question
 
 ELEMENTWISE: dict[str, Callable[[Operands, Attributes], Array]] = {
+    "cast": convert,
     "clip": clip,
     "where": where,
     "expand": expand,

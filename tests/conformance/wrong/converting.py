@@ -2,14 +2,28 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from tests.conformance.right.converting import converted, saturated, with_way, wrapped
+from tests.conformance.right.converting import asked_of, converted, saturated, with_way, wrapped
 from tests.conformance.right.elements import Array
 from tests.conformance.wrong import damage
 from tests.conformance.wrong.moving import answering
-from tests.conformance.wrong.mutant import BF16, C64, C128, F16, F32, F64, I16, I32, I64, U32, U64, Mutant
+from tests.conformance.wrong.mutant import (
+    BF16,
+    C64,
+    C128,
+    F16,
+    F32,
+    F64,
+    I16,
+    I32,
+    I64,
+    U32,
+    U64,
+    Mutant,
+)
 
 from sonnx.conformance.runtimes.question import Question
 
@@ -20,7 +34,7 @@ def _to(targets: str, change: Callable[[Array, str], Array]) -> Callable[[Questi
     """Another way to some types; to the others as it should be."""
 
     def answer(question: Question) -> Sequence[Array]:
-        x, to = question.operands["operand"], question.attributes["new_element_type"]
+        x, to = asked_of(question.operands, question.attributes)
         return [change(x, to) if to in targets.split() else converted(x, to)]
 
     return answer
@@ -32,15 +46,15 @@ def _by(middle: str) -> Callable[[Array, str], Array]:
 
 
 def _after(change: damage.Damage) -> Callable[[Question], Sequence[Array]]:
-    return lambda question: [
-        change(converted(question.operands["operand"], question.attributes["new_element_type"]))
-    ]
+    return lambda question: [change(converted(*asked_of(question.operands, question.attributes)))]
 
 
 def _before(change: damage.Damage) -> Callable[[Question], Sequence[Array]]:
-    return lambda question: [
-        converted(change(question.operands["operand"]), question.attributes["new_element_type"])
-    ]
+    def answer(question: Question) -> Sequence[Array]:
+        x, to = asked_of(question.operands, question.attributes)
+        return [converted(change(x), to)]
+
+    return answer
 
 
 def _indefinite(value: int, least: int, greatest: int) -> int:
@@ -69,7 +83,7 @@ def _same(change: damage.Damage) -> Callable[[Question], Sequence[Array]]:
     """From a type to itself something is lost."""
 
     def answer(question: Question) -> Sequence[Array]:
-        x, to = question.operands["operand"], question.attributes["new_element_type"]
+        x, to = asked_of(question.operands, question.attributes)
         output = converted(x, to)
         return [change(output) if output.dtype == x.dtype else output]
 
@@ -103,7 +117,7 @@ def _nan_is_false(element: float) -> bool:
 
 _NARROW = "f16 bf16 f32"
 
-MUTANTS = (
+MUTANTS: tuple[Mutant, ...] = (
     _bad("rounds to integers", _way(whole=round), F32, F16),
     _bad("rounds halves up", _way(whole=_half_up), F32, F64),
     _bad("rounds down to integers", _way(whole=math.floor), F32, BF16),
@@ -147,4 +161,26 @@ MUTANTS = (
         _after(damage.one_element_wrong(777_777)),
         trials="million",
     ),
+)
+
+# The same of Cast, what is easily got wrong there: the ends of integers, a second rounding, what is true.
+_OF_CAST = {
+    "rounds to integers": (F32,),
+    "floats wrap": (F64,),
+    "floats are indefinite beyond the range": (F32, F16),
+    "integers saturate": (I32,),
+    "NaN becomes the least integer": (F32,),
+    "rounds twice by way of float": (F64,),
+    "rounds integers twice by way of double": (I64,),
+    "ties go away from zero": (F64,),
+    "pred by truncation": (F32,),
+    "pred by the low byte": (I16,),
+    "NaN is false": (F32,),
+    "-0 is lost": (F32,),
+    "subnormal inputs are flushed": (F32,),
+}
+MUTANTS += tuple(
+    replace(each, operator="cast", types=_OF_CAST[each.name], ruling=each.ruling.replace("XLA-3", "CAST"))
+    for each in MUTANTS
+    if each.name in _OF_CAST
 )
