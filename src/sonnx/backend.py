@@ -30,6 +30,7 @@ from sonnx.normalize.sizes import open_sizes
 from sonnx.normalize.structure import without_formal_inputs
 from sonnx.numeric.arrays import describe, type_name
 from sonnx.operators import NODE_OPERATORS, node_operator
+from sonnx.operators.graph.older import is_to_be_raised
 from sonnx.operators.rules.wording import count
 from sonnx.report.text import findings_text, printable, short
 from sonnx.vocabulary.operator import OLDEST_OPSET
@@ -140,13 +141,16 @@ class SonnxBackend(Backend):
         if not cls.supports_device(device):
             raise ValueError(f"device {device!r} is not supported; there is CPU")
         settings = Settings(**kwargs)
-        old = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
-        if old and max(old) < OLDEST_OPSET:
+        graph = from_proto(model, "model", _NO_FOLDER)
+        old = [version for domain, version in graph.opsets if domain == ""]
+        # What normalizing writes anew is exact: ONNX's converter gives a Clip of doubles bounds of floats.
+        if old and max(old) < OLDEST_OPSET and not is_to_be_raised(graph):
             try:
                 model = version_converter.convert_version(model, OLDEST_OPSET)
             except Exception as error:  # whatever its C++ code raises
                 raise ValueError(f"operator set {max(old)} cannot be converted: {error}") from None
-        return SonnxRep(from_proto(model, "model", _NO_FOLDER), settings)
+            graph = from_proto(model, "model", _NO_FOLDER)
+        return SonnxRep(graph, settings)
 
     @classmethod
     def run_node(

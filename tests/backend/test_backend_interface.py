@@ -195,6 +195,13 @@ def test_old_operator_sets_are_converted() -> None:
     assert backend.run_model(proto(nine, opset=9, ir=4), given)[0].tolist() == [5, 5, 5]
 
 
+def test_bounds_that_were_attributes_have_the_type_of_the_tensor() -> None:
+    # By ONNX's converter they would be floats, and the model none of ONNX.
+    old = proto("g (double[3] x) => (double[3] y) { y = Clip<max = 1.5>(x) }", opset=9, ir=4)
+    lowest = float(np.finfo(np.float32).min)
+    assert backend.run_model(old, [np.array([-np.inf, 1, 2])])[0].tolist() == [lowest, 1, 1.5]
+
+
 def test_an_operator_set_that_cannot_be_converted_is_refused() -> None:
     unknown = proto("g (float[3] x) => (float[3] y) { y = NoSuchOperator(x) }", opset=7)
     assert not backend.is_compatible(unknown)

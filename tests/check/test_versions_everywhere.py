@@ -226,6 +226,8 @@ def test_what_is_written_anew_has_the_same_form_in_the_old_schema(operator: Oper
         formerly = contract.formerly.get(schema.since_version, {})
         assert [i.name for i in schema.inputs] == [i.name for i in newer.inputs if i.name not in formerly]
         assert set(schema.attributes) == {*newer.attributes, *formerly}
+        if any(rule.made_from == "no broadcasting" for rule in contract.rules):
+            assert "broadcasting" in schema.doc, opset
         for name, default in formerly.items():
             assert default == as_float(helper.get_attribute_value(schema.attributes[name].default_value))
         for name in newer.attributes:

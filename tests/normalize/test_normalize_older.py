@@ -164,6 +164,12 @@ def test_before_operator_set_7_broadcasting_was_an_attribute(opset: int) -> None
     )
 
 
+def test_any_number_of_operands_were_not_broadcast_before_operator_set_8() -> None:
+    text = "g (float[2,3] x, float[3] z) => (float[2,3] y) { y = Max(x, z) }"
+    assert stays(text, opset=7).endswith("does not know what version 7 means by 'Max'")
+    assert rules(normalized(text, opset=8)) == []
+
+
 def test_that_attribute_is_refused_in_later_sets_too() -> None:
     text = "g (float[2,3] x, float[3] z) => (float[2,3] y) { y = Add<broadcast = 1>(x, z) }"
     assert "general.R5" in rules(normalized(text, opset=8))

@@ -58,7 +58,7 @@ def elementwise(
     domain: str = "",
     added: Mapping[int, tuple[DType, ...]] = _NOTHING_ADDED,
     defined: Domain | None = None,
-    oldest: int = 7,
+    oldest: int | None = None,
     formerly: Mapping[int, Mapping[str, float]] = _NOTHING_FORMERLY,
     converts: Converting | None = None,
 ) -> Contract:
@@ -108,7 +108,7 @@ def elementwise(
         domain=domain,
         uses_arithmetic=uses_arithmetic,
         ruling=ruling,
-        oldest=oldest,
+        oldest=oldest or (8 if any(operand.variadic for operand in operands) else 7),
         formerly=formerly,
     )
 
