@@ -210,9 +210,6 @@ class Numbers(ABC):
 
     _lowest = _literal
 
-    def _decided(self, term: Term) -> str:
-        return str(int(term.data))
-
     @abstractmethod
     def number(self, value: Any) -> str:
         """A number of the type as C writes it."""
@@ -318,6 +315,9 @@ class Bits(Numbers):
         name = self.said("is", f"({self.type})({expression})")
         self.lines = inner
         return name
+
+    def _decided(self, term: Term) -> str:
+        return self._mask("~0" if term.data else "0")
 
     def _select(self, term: Term) -> str:
         condition, chosen, otherwise = map(self, term.arguments)
