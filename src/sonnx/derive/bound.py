@@ -268,6 +268,12 @@ class _Walk:
         value = np.floor_divide(a.value - rest, divisor)
         return Near(value, np.where((a.error == 0) & (b.error == 0), 0.0, np.inf))
 
+    def _rounded_down(self, term: Term) -> Near:
+        """Exact; where it is asked of a number that is off, each of both may be up to 1 further down."""
+        (a,) = self._all(term)
+        value = np.floor(a.value)
+        return Near(value, np.where(a.error == 0, 0.0, _plus(a.error, np.ones(()))))
+
     def _bits(self, term: Term, operation: Callable[..., Any]) -> Near:
         """Bits of what is off say nothing."""
         given = self._all(term)

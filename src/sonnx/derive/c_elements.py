@@ -192,6 +192,12 @@ class Numbers(ABC):
         self.lines.append(f"const {held or self.type} {name} = {expression};")
         return name
 
+    def include(self, header: str) -> None:
+        """Ask for a header beside those that every kernel has."""
+        line = f'#include "{header}"'
+        if line not in self.includes:
+            self.includes = (*self.includes, line)
+
     def truth(self, term: Term, expression: str) -> str:
         """A condition; one that is asked for more than once has a name."""
         return self.said("is", expression, "int") if self._uses[term] > 1 else expression
@@ -446,6 +452,10 @@ class Floats(Calculated):
     def _root(self, term: Term) -> str:
         return self.said("root", f"__builtin_sqrt{self._suffix}({self(term.arguments[0])})")
 
+    def _rounded_down(self, term: Term) -> str:
+        self.include("shared/rounding.h")
+        return self.said("below", f"rounded_down_{self.kind}({self(term.arguments[0])})")
+
     def _is_nan(self, term: Term) -> str:
         x = self(term.arguments[0])
         return self.truth(term, f"{x} != {x}")
@@ -537,6 +547,10 @@ class Halves(Calculated):
 
     def _root(self, term: Term) -> str:
         return self.rounded(term, "root", f"__builtin_sqrtf({self.float(term.arguments[0])})")
+
+    def _rounded_down(self, term: Term) -> str:
+        self.include("shared/rounding.h")
+        return self.rounded(term, "below", f"rounded_down_float({self.float(term.arguments[0])})")
 
     def _is_nan(self, term: Term) -> str:
         x = self.float(term.arguments[0])

@@ -19,7 +19,7 @@ from sonnx.derive.walking import methods
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, finish, held_type, numpy_dtype
-from sonnx.numeric.balls import UndecidedError, roots
+from sonnx.numeric.balls import UndecidedError, roots, rounded_down
 from sonnx.numeric.blocks import by_blocks
 from sonnx.numeric.convert import convert
 from sonnx.numeric.fused import fma
@@ -432,6 +432,10 @@ class Walk:
         # NumPy's // rounds down: one more where that cut a part off and the signs differ.
         down = a // b
         return np.asarray(down + ((a % b != 0) & ((a < 0) != (b < 0))).astype(down.dtype))
+
+    def _rounded_down(self, term: Term) -> Array:
+        x = self(term.arguments[0])
+        return rounded_down(x) if self.kind is DType.REAL else np.asarray(np.floor(x))
 
     def _bits_and(self, term: Term) -> Array:
         a, b = map(self, term.arguments)

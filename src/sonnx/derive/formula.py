@@ -279,6 +279,10 @@ class _Formula:
         """Quotients rounded towards zero."""
         return rf"\text{{truncated}}\left({self._divide(term)[0]}\right)", _ATOM
 
+    def _rounded_down(self, term: Term) -> Text:
+        """Numbers rounded down."""
+        return rf"\left\lfloor {self.text(term.arguments[0])} \right\rfloor", _ATOM
+
     def bitwise(self, sign: str, term: Term) -> Text:
         """Two numbers bit by bit."""
         return sign.join(self.text(each, _ATOM) for each in term.arguments), _SUM

@@ -56,6 +56,11 @@ class _Walk:
         return self(term.arguments[0])
 
     # A root that is no fraction has no length, one that is has half of it; of an enclosure nothing grows.
+    def _rounded_down(self, term: Term) -> Lengths:
+        """An integer: at most one further from 0 than the number."""
+        magnitude = self(term.arguments[0]).magnitude + 1
+        return Lengths(magnitude, longest=magnitude + 2)
+
     _stated = _converted = _wide = _narrow = _negate = _absolute = _root = _same
 
     def _select(self, term: Term) -> Lengths:

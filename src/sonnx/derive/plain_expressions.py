@@ -45,6 +45,7 @@ _LOGIC = {
     "negate": "opposite",
     "absolute": "absolute",
     "root": "root",
+    "rounded_down": "rounded_down",
     "plus_product": "fused",
 }
 # The types in which C calculates, where that is not `int`: sums and products of two elements fit, or wrap as
@@ -126,6 +127,8 @@ class CWriter(Writer):
         """An operator of the language, or a function of <math.h> that rounds once."""
         if term.word == "negate":
             return prefixed("-", *arguments)
+        if term.word == "rounded_down":
+            return self._by(f"floor_of_{real}", *arguments)
         if term.word in _FUNCTIONS:
             self.helpers.add("<math.h>")
             name = _FUNCTIONS[term.word] + ("f" if real == "float" else "")

@@ -24,6 +24,7 @@ _NAMES = {
     "multiply": "product",
     "divide": "quotient",
     "truncated": "quotient",
+    "rounded_down": "below",
     "bits_and": "bits",
     "bits_or": "bits",
     "bits_xor": "bits",
@@ -47,7 +48,8 @@ _C = (
 )
 _ACSL = "asm bool boolean complex integer logic main predicate real result"
 _CALLED = (
-    "fabs fabsf fma fmaf sqrt sqrtf float_of_half half_of_float nearest_half value_of_half float_of_bfloat16 "
+    "fabs fabsf fma fmaf sqrt sqrtf floor_of_float floor_of_double float_of_half half_of_float "
+    "nearest_half value_of_half float_of_bfloat16 "
     "bfloat16_of_float nearest_bfloat16 value_of_bfloat16 odd_float beside_double"
 )
 _TAKEN = frozenset(f"{_C} {_ACSL} {_CALLED}".split())

@@ -36,7 +36,9 @@ _INDEX_SIGNS = {
     "remainder": ("%", PRODUCT),
 }
 COMPARISONS = {"less": ("<", ORDER), "less_equal": ("<=", ORDER), "equal": ("==", EQUALITY)}
-ARITHMETIC = frozenset(("add", "subtract", "multiply", "divide", "root", "truncated", "plus_product"))
+ARITHMETIC = frozenset(
+    ("add", "subtract", "multiply", "divide", "root", "truncated", "rounded_down", "plus_product")
+)
 
 
 class NoPlainError(ValueError):
@@ -300,7 +302,7 @@ class Writer(ABC):
         return self.counted(term.word, kind, a, b)
 
     _number_add = _number_subtract = _number_multiply = _number_divide = _operation
-    _number_root = _number_truncated = _number_plus_product = _operation
+    _number_root = _number_truncated = _number_rounded_down = _number_plus_product = _operation
 
     def _bits(self, term: Term, kind: DType) -> Piece:
         if kind not in INTEGERS:

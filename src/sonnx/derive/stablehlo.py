@@ -271,6 +271,13 @@ class Walk:
         """Quotients of integers."""
         return hlo.elementwise("divide", *self.together(a, b))
 
+    def _rounded_down(self, _term: Term, x: Lowered) -> Lowered:
+        """The integer below; XLA takes negative subnormal numbers for -0, so that is asked by bits."""
+        number = self.tensor(x)
+        whole = self.calculated("floor", number)
+        below = self.calculated("subtract", whole, lift(1))
+        return hlo.select(self.compared("LT", number, whole), below, whole)
+
     def _bits_and(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Bits of integers that both have."""
         return hlo.elementwise("and", *self.together(a, b))

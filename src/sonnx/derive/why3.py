@@ -27,6 +27,7 @@ FUNCTIONS = {
     "multiply": 2,
     "divide": 2,
     "truncated": 2,
+    "rounded_down": 1,
     "bits_and": 2,
     "bits_or": 2,
     "bits_xor": 2,
@@ -142,7 +143,12 @@ DOMAINS = (
         "real",
         frozenset((DType.REAL,)),
         ("real.RealInfix",),
-        (_NEVER.format("real"), _same("real"), "function negate (x: real) : real = -. x"),
+        (
+            _NEVER.format("real"),
+            _same("real"),
+            "function negate (x: real) : real = -. x",
+            "function rounded_down (x: real) : real = from_int (floor x)",
+        ),
         MappingProxyType(
             {
                 "less": "(<.)",
@@ -157,10 +163,13 @@ DOMAINS = (
                 "negate": "negate",
                 "absolute": "abs",
                 "root": "sqrt",
+                "rounded_down": "rounded_down",
             }
         ),
         DType.REAL,
-        MappingProxyType({"absolute": "real.Abs", "root": "real.Square"}),
+        MappingProxyType(
+            {"absolute": "real.Abs", "root": "real.Square", "rounded_down": "real.FromInt real.Truncate"}
+        ),
     ),
     Domain(
         "Int",
@@ -303,7 +312,7 @@ class Written:
         }
         given = [f"type t = {domain.element}"]
         given += [f"{kind} {name} = {domain.given[name]}" for name, kind in sorted(asked.items())]
-        libraries = (domain.libraries[name] for name in sorted(asked) if name in domain.libraries)
+        libraries = (used for name in sorted(asked) for used in domain.libraries.get(name, "").split())
         lines = [f"use {used}" for used in (*domain.uses, *libraries)]
         used = {domain.given[name] for name in asked}
         lines += ["", *(line for line in domain.lines if line.split()[1] in used)]

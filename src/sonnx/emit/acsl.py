@@ -28,6 +28,7 @@ _OPERATIONS = {
     "opposite": "a",
     "absolute": "a",
     "root": "a",
+    "rounded_down": "a",
 }
 _COMPARISONS = {"less": "ab", "less_equal": "ab", "equal": "ab", "nan": "a"}
 
@@ -44,6 +45,14 @@ _IEEE = {
         ("same", "predicate", "ab"),
         *((kind, f"logic {real}", names) for kind, names in _OPERATIONS.items()),
         *((kind, "logic boolean", names) for kind, names in _COMPARISONS.items()),
+    )
+}
+_WHOLE_NUMBERS = {
+    f"{name}_{real}": text.format(real)
+    for real in _REALS
+    for name, text in (
+        ("cut", "logic integer cut_{0}({0} a);"),
+        ("whole", "logic {0} whole_{0}(integer a);"),
     )
 }
 _HALF = {
@@ -72,7 +81,7 @@ def declarations(begin: str, texts: Sequence[str]) -> str:
         words |= {f"same_{real}"} if f"same_{name}" in words else set()
     called = [(kind, real) for real in _REALS for kind in _LIBRARY if _function(kind, real) in words]
     words |= {f"{word}_{real}" for kind, real in called for word in ("same", kind)}
-    axioms = [text for name, text in (_IEEE | _HALF).items() if name in words]
+    axioms = [text for name, text in (_IEEE | _WHOLE_NUMBERS | _HALF).items() if name in words]
     parts = []
     if axioms:
         inner = "\n      ".join(axioms)

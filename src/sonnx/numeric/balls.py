@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import partial
-from math import inf, isqrt
+from math import floor, inf, isqrt
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -241,6 +241,13 @@ def roots(array: NDArray[Any]) -> NDArray[Any]:
     """The square roots of an array of the real domain."""
     found = np.empty(array.size, object)
     found[:] = [root(value) for value in array.reshape(-1).tolist()]
+    return found.reshape(array.shape)
+
+
+def rounded_down(array: NDArray[Any]) -> NDArray[Any]:
+    """The greatest integers that are not above the elements of an array of the real domain."""
+    found = np.empty(array.size, object)
+    found[:] = [Fraction(settled(value, floor)) for value in array.reshape(-1).tolist()]
     return found.reshape(array.shape)
 
 

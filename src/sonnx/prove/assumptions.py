@@ -136,6 +136,30 @@ DRIVER_LINES: tuple[DriverLine, ...] = (
         "the square root of a double is Frama-C's, rounded to nearest, ties to even",
     ),
     DriverLine(
+        'logic float32 rounded_down_float(float32) = "rounded_down_f32";',
+        "a float rounded down is what is left without its fraction, or 1 less where that lies above it",
+    ),
+    DriverLine(
+        'logic integer cut_float(float32) = "cut_f32";',
+        "a float without its fraction is Why3's `truncate`, an integer",
+    ),
+    DriverLine(
+        'logic float32 whole_float(integer) = "whole_f32";',
+        "an integer as a float is what Frama-C's conversion makes of it",
+    ),
+    DriverLine(
+        'logic float64 rounded_down_double(float64) = "rounded_down_f64";',
+        "a double rounded down is what is left without its fraction, or 1 less where that lies above it",
+    ),
+    DriverLine(
+        'logic integer cut_double(float64) = "cut_f64";',
+        "a double without its fraction is Why3's `truncate`, an integer",
+    ),
+    DriverLine(
+        'logic float64 whole_double(integer) = "whole_f64";',
+        "an integer as a double is what Frama-C's conversion makes of it",
+    ),
+    DriverLine(
         'logic float32 fused_float(float32, float32, float32) = "fused_f32";',
         "a fused step on floats is Why3's `fma`, rounded once, to nearest, ties to even",
         "fused",

@@ -16,6 +16,7 @@ _CALCULATING = frozenset(
         "divide",
         "root",
         "truncated",
+        "rounded_down",
         "bits_and",
         "bits_or",
         "bits_xor",

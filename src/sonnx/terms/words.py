@@ -102,6 +102,11 @@ def truncated(a: Operand, b: Operand) -> Term:
     return make("truncated", (number(a), number(b)))
 
 
+def rounded_down(x: Operand) -> Term:
+    """The greatest integer that is not above an element; -0 stays, and so does what is no finite number."""
+    return make("rounded_down", (number(x),))
+
+
 def bits_and(a: Operand, b: Operand) -> Term:
     """The integer whose bits are set where both have them set, in two's complement."""
     return make("bits_and", (number(a), number(b)))

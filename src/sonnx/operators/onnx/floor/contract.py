@@ -1,0 +1,15 @@
+"""Floor: signature and types; its rules follow from them."""
+
+from sonnx.model.dtype import IEEE, DType
+from sonnx.operators.rules.contracts import elementwise
+from sonnx.vocabulary.operator import Operand
+
+CONTRACT = elementwise(
+    "Floor",
+    versions=(6, 13),
+    summary="Rounds every element down to an integer.",
+    inputs=[Operand("X", "X", "the tensor")],
+    output=Operand("Y", "Y", "the greatest integers that are not above the elements"),
+    types=(DType.REAL, *IEEE),
+    ruling="D-ROUND",
+)

@@ -1,0 +1,21 @@
+/* The greatest integer that is not above a number; what has no fraction stays, and so does a NaN. */
+/*@ assigns \nothing;
+    ensures same_float(\result, rounded_down_float(x)); */
+static float floor_of_float(float x)
+{
+    /* From 16777216 on there are no fractions. */
+    if (x == 0.0f || !(-16777216.0f < x && x < 16777216.0f)) {
+        return x;
+    }
+    //@ assert near: -16777300.0 < x < 16777300.0;
+    const int32_t cut = (int32_t)x;
+    //@ assert cut: cut == cut_float(x);
+    const float whole = (float)cut;
+    //@ assert whole: same_float(whole, whole_float(cut_float(x)));
+    if (x < whole) {
+        const float below = (float)(cut - 1);
+        //@ assert below: same_float(below, whole_float(cut_float(x) - 1));
+        return below;
+    }
+    return whole;
+}
