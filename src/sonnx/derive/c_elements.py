@@ -82,6 +82,12 @@ def answering(term: Term, kind: DType, made: DType, names: Sequence[str], *, in_
     return found
 
 
+def chooses(tree: Term) -> bool:
+    """Whether elements are only chosen, whatever numbers they are: a sign that is flipped is more."""
+    known = methods(Bits)
+    return not compares(tree) and all(each.word in known for each in parts(tree))
+
+
 def _statements(
     term: Term, kind: DType, made: DType, scalars: Sequence[str], to: str, *, is_chosen_by_masks: bool
 ) -> Statements:
@@ -92,7 +98,7 @@ def _statements(
         for each in parts(term)
         if each.word == "value"
     }
-    if is_chosen_by_masks and not compares(tree):
+    if is_chosen_by_masks and chooses(tree):
         writer: Numbers = Bits(kind, names, scalars)
     elif kind in _WRITERS:
         writer = _WRITERS[kind](kind, names, scalars)

@@ -6,13 +6,13 @@ all, or as one for many (`views.py`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from math import prod
 
 from sonnx.derive.c_conversions import conversion
-from sonnx.derive.c_elements import C_TYPES, NoWordError, Statements, answering
+from sonnx.derive.c_elements import C_TYPES, NoWordError, Statements, answering, chooses
 from sonnx.derive.domains import inside
 from sonnx.derive.pieces import Pieces, element_bytes, variant, word_bytes
 from sonnx.derive.tracing import element_type, traced
@@ -21,7 +21,7 @@ from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import numpy_dtype
 from sonnx.terms.term import Term
-from sonnx.terms.walking import compares, without_names
+from sonnx.terms.walking import without_names
 from sonnx.vocabulary.kernel import KernelCall, KernelRequest
 from sonnx.vocabulary.operator import Operator
 
@@ -48,7 +48,7 @@ class Part:
     @property
     def chooses(self) -> bool:
         """Whether elements are only chosen, so that their bits are all that matters."""
-        return not compares(without_names(self.term))
+        return chooses(without_names(self.term))
 
     def body(self, *, in_bits: bool) -> Statements:
         """The inside of its function."""
@@ -225,13 +225,12 @@ def loop(tree: Tree, request: KernelRequest) -> KernelCall:
     """The call that makes the result of a tree in one loop."""
     read = reading(tree)
     functions, lines = _elements(tree, read)
-    text = _loop_text(tree, read, lines)
     elements, made = prod(tree.sizes), tree.types[tree.output].dtype
     assert made is not None  # elements are bits in memory
     pieces = Pieces(
         source=f"derived/{tree.name}.c",
         function=tree.name,
-        variant=variant(request, _variant(made, functions, text)),
+        variant=variant(request, ""),
         elements=elements,
         element_bytes=numpy_dtype(made).itemsize,
         read_bytes=sum(
@@ -240,10 +239,11 @@ def loop(tree: Tree, request: KernelRequest) -> KernelCall:
             if each.strides is None
         ),
         parameters=_table(read),
-        text=text,
         shared=(*_headers(tree), *functions),
     )
-    return pieces.call(tuple(each.tensor for each in read.operands), tree.output)
+    text = _loop_text(tree, read, lines, streamed=pieces.streamed)
+    named = replace(pieces, variant=variant(request, _variant(made, functions, text)), text=text)
+    return named.call(tuple(each.tensor for each in read.operands), tree.output)
 
 
 # The axis of an output along which kernels of sums have their channels.
@@ -407,8 +407,8 @@ def _span(tree: Tree, read: Reading) -> list[str]:
     ]
 
 
-def _loop_text(tree: Tree, read: Reading, lines: Sequence[str]) -> str:
-    """The functions of a loop, the last of which does a task."""
+def _loop_text(tree: Tree, read: Reading, lines: Sequence[str], *, streamed: bool) -> str:
+    """The functions of a loop, the last of which does a task; what is not `streamed` has no need of a way."""
     pointed = tree.pointed(tree.types[tree.output].dtype)
     operands = ", ".join([*(each.name for each in read.operands), "output"])
     has_runs = len(read.axes) > 1
@@ -428,12 +428,14 @@ def _loop_text(tree: Tree, read: Reading, lines: Sequence[str]) -> str:
             if each.always
             else f"{'*(' if each.once else ''}{each.name}{column}{along}{')' if each.once else ''}"
         )
-    call = f"KERNEL(span_{tree.name})({', '.join(['streamed', 'to + at', 'size', *given])});"
+    call = f"KERNEL(some_{tree.name})({', '.join(['to + at', 'size', *given])});"
+    if streamed:
+        call = f"KERNEL(span_{tree.name})({', '.join(['streamed', 'to + at', 'size', *given])});"
     runs = [
         "    for (int64_t done = 0, size; done < count; done += size) {",
         "        const int64_t at = begin + done, column = at % p->run, rest = count - done;",
         "        size = p->run - column < rest ? p->run - column : rest;",
-        "        const int streamed = p->streamed && size >= 4 * PART_BYTES;",
+        *(["        const int streamed = p->streamed && size >= 4 * PART_BYTES;"] if streamed else []),
         f"        int64_t places[{max(len(apart), 1)}];",
         f"        places_of(p, at / p->run, {len(apart)}, places);",
         f"        {call}",
@@ -441,7 +443,7 @@ def _loop_text(tree: Tree, read: Reading, lines: Sequence[str]) -> str:
     ]
     straight = [
         "    const int64_t at = begin, size = count;",
-        "    const int streamed = p->streamed != 0;",
+        *(["    const int streamed = p->streamed != 0;"] if streamed else []),
         f"    {call}",
     ]
     return "\n".join(
@@ -449,8 +451,7 @@ def _loop_text(tree: Tree, read: Reading, lines: Sequence[str]) -> str:
             f"/* {', '.join(each.operator.name for each in tree.parts)}: operands are {operands}. */",
             *_innermost(tree, read, lines),
             "",
-            *_span(tree, read),
-            "",
+            *([*_span(tree, read), ""] if streamed else []),
             f"{_PROTOTYPE.format(tree.name)};",
             "",
             _PROTOTYPE.format(tree.name),
@@ -460,7 +461,7 @@ def _loop_text(tree: Tree, read: Reading, lines: Sequence[str]) -> str:
             f"    {pointed} *const to = ({pointed} *)operands[{len(read.operands)}];",
             "    (void)rank;",
             *(runs if has_runs else straight),
-            "    if (p->streamed) stream_end();",
+            *(["    if (p->streamed) stream_end();"] if streamed else []),
             "}",
             "",
         ]

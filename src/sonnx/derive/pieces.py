@@ -32,14 +32,18 @@ class Pieces:
     text: str | None = None
     shared: tuple[str, ...] = ()
 
+    @property
+    def streamed(self) -> bool:
+        """Whether it is so much memory that caches are passed by."""
+        return self.read_bytes + self.elements * self.element_bytes >= _STREAMED_BYTES
+
     def call(self, reads: tuple[str, ...], write: str) -> KernelCall:
         """The call on these buffers; it has no tasks where there are no elements."""
         task_elements = _TASK_BYTES // self.element_bytes
-        streamed = self.read_bytes + self.elements * self.element_bytes >= _STREAMED_BYTES
         first = {
             "elements": self.elements,
             "task_elements": task_elements,
-            "streamed": int(streamed),
+            "streamed": int(self.streamed),
         }
         return KernelCall(
             source=self.source,
