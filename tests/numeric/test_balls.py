@@ -1,5 +1,7 @@
 """Enclosures of real numbers hold them: against integers alone, and against intervals of exact fractions."""
 
+import copy
+import pickle
 import threading
 from collections.abc import Callable
 from fractions import Fraction
@@ -18,6 +20,7 @@ from sonnx.numeric.balls import (
     Ball,
     Real,
     UndecidedError,
+    ends,
     has_balls,
     order,
     precise,
@@ -247,6 +250,26 @@ def test_a_chain_of_any_length_is_calculated_anew_without_recursion() -> None:
     middle, radius = total.enclosure(1000)
     assert (middle - radius) ** 2 <= 2 * 5000**2 <= (middle + radius) ** 2
     assert radius < Fraction(1, 2**900)
+
+
+def test_copies_are_the_number_itself_and_what_is_pickled_is_calculated_again() -> None:
+    with precise(70):
+        x = 1 / (ball(2) + ball(3) * ball(2)) - Fraction(1, 3)
+    assert copy.copy(x) is copy.deepcopy(x) is x
+    again = pickle.loads(pickle.dumps(x))
+    assert (str(again), again.enclosure(500)) == (str(x), x.enclosure(500))
+    total: Any = Fraction(0)
+    for _ in range(3000):
+        total = total + x
+    assert str(pickle.loads(pickle.dumps(total))) == str(total)
+
+
+def test_the_root_of_a_root_is_enclosed_and_ends_of_a_fraction_are_itself() -> None:
+    low, high = ends(root(ball(2)))
+    assert low**4 <= 2 <= high**4
+    assert high - low < Fraction(1, 2**100)
+    assert ends(Fraction(1, 3)) == (Fraction(1, 3), Fraction(1, 3))
+    assert ends(ball(2), 900)[1] - ends(ball(2), 900)[0] > 0
 
 
 def test_threads_calculate_with_precisions_of_their_own() -> None:

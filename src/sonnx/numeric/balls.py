@@ -81,6 +81,32 @@ class Ball:
                     ball._bits = bits
         return self._held
 
+    def __copy__(self) -> "Ball":
+        return self
+
+    def __deepcopy__(self, _known: object) -> "Ball":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What it was made of, as a list: however long that is, nothing is nested."""
+        places: dict[int, int] = {}
+        waiting: list[Ball] = [self]
+        steps: list[tuple[str, int, tuple[Fraction | int, ...]]] = []
+        while waiting:
+            ball = waiting[-1]
+            behind = [each for each in ball._arguments if isinstance(each, Ball) and id(each) not in places]
+            if behind:
+                waiting += behind
+                continue
+            waiting.pop()
+            if id(ball) not in places:
+                places[id(ball)] = len(steps)
+                given = tuple(
+                    places[id(each)] if isinstance(each, Ball) else each for each in ball._arguments
+                )
+                steps.append((ball._word, ball._precision, given))
+        return _again, (steps,)
+
     def __repr__(self) -> str:
         return f"Ball({self})"
 
@@ -197,6 +223,15 @@ _WORDS: dict[str, Callable[..., Any]] = {
     "absolute": abs,
     "root": lambda a: a.sqrt(),
 }
+
+
+def _again(steps: list[tuple[str, int, tuple[Fraction | int, ...]]]) -> Ball:
+    """The last of some balls, each made of fractions and of those before it, by their places."""
+    found: list[Ball] = []
+    for word, precision, given in steps:
+        with precise(precision):
+            found.append(Ball(word, *(found[each] if isinstance(each, int) else each for each in given)))
+    return found[-1]
 
 
 @contextmanager
