@@ -120,9 +120,10 @@ def test_another_power_stays_and_the_finding_says_what_is_in_the_profile(kind: s
         "g (float[3] x, float e) => (float[3] y) <float e = {2.0}> { y = Pow(x, e) }",
         "g (float[3] x) => (float[3] y) <float e = {2.0}> { y = Pow(x) }",
         "g (float[3] x) => (float[3] y) <float e = {2.0}> { y = Pow(x, e, e) }",
+        "g (float[3] x) => (float[3] y) <float e = {2.0}> { y = Pow(, e) }",
         "g (float[3] x) => (float[3] y) <float e = {2.0}> { y = Pow<broadcast = 1>(x, e) }",
     ],
-    ids=["an input", "an input's default", "none", "two", "an attribute"],
+    ids=["an input", "an input's default", "none", "two", "no base", "an attribute"],
 )
 def test_what_is_no_constant_or_no_call_of_pow_stays(text: str) -> None:
     assert nodes(normalize(read(proto(text))))[0][0] == "Pow"

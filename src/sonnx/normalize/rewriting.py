@@ -24,7 +24,7 @@ _VERSIONS, _OPERATORS = "graph.D9", "graph.D6"
 def substituted(work: Work, node: Node, location: Location) -> tuple[Node, Sequence[ExpandOperand]]:
     """The node of the profile that means the same, and which operands are to be expanded; else the node."""
     found = rewriting(node, work.graph.dialect)
-    if found is None or node.attributes or node.repeated:
+    if found is None or node.attributes or node.repeated or not all(node.inputs):
         return node, ()
     other = found.substitute([work.known(name) for name in node.inputs])
     if other is None:
