@@ -46,6 +46,20 @@ def test_the_driver_names_nothing_that_its_theory_does_not_define_plainly() -> N
         "function absolute_f64 (a: f64) : f64 = F64.abs a",
         "function fused_f32 (a b c: f32) : f32 = F32.fma Rounding.RNE a b c",
         "function fused_f64 (a b c: f64) : f64 = F64.fma Rounding.RNE a b c",
+        "function cut_f32 (a: f32) : int = Truncate.truncate (of_f32 a)",
+        "function whole_f32 (n: int) : f32 = to_f32 (real_of_int n)",
+        "function below_f32 (a: f32) : f32 = let n = cut_f32 a in if lt_f32 a (whole_f32 n) then "
+        "whole_f32 (n - 1) else whole_f32 n",
+        "predicate short_f32 (a: f32) = lt_f32 (to_f32 (-. 16777216.0)) a /\\ lt_f32 a (to_f32 "
+        "16777216.0) /\\ not (eq_f32 a (to_f32 0.0))",
+        "function rounded_down_f32 (a: f32) : f32 = if short_f32 a then below_f32 a else a",
+        "function cut_f64 (a: f64) : int = Truncate.truncate (of_f64 a)",
+        "function whole_f64 (n: int) : f64 = to_f64 (real_of_int n)",
+        "function below_f64 (a: f64) : f64 = let n = cut_f64 a in if lt_f64 a (whole_f64 n) then "
+        "whole_f64 (n - 1) else whole_f64 n",
+        "predicate short_f64 (a: f64) = lt_f64 (to_f64 (-. 9007199254740992.0)) a /\\ lt_f64 a "
+        "(to_f64 9007199254740992.0) /\\ not (eq_f64 a (to_f64 0.0))",
+        "function rounded_down_f64 (a: f64) : f64 = if short_f64 a then below_f64 a else a",
     ]
 
 

@@ -3,8 +3,17 @@
     ensures same_float(\result, rounded_down_float(x)); */
 static float floor_of_float(float x)
 {
+    if (x == 0.0f) {
+        //@ assert zero: same_float(x, rounded_down_float(x));
+        return x;
+    }
     /* From 16777216 on there are no fractions. */
-    if (x == 0.0f || !(-16777216.0f < x && x < 16777216.0f)) {
+    if (!(x < 16777216.0f)) {
+        //@ assert large: same_float(x, rounded_down_float(x));
+        return x;
+    }
+    if (!(-16777216.0f < x)) {
+        //@ assert small: same_float(x, rounded_down_float(x));
         return x;
     }
     //@ assert near: -16777300.0 < x < 16777300.0;
@@ -15,7 +24,9 @@ static float floor_of_float(float x)
     if (x < whole) {
         const float below = (float)(cut - 1);
         //@ assert below: same_float(below, whole_float(cut_float(x) - 1));
+        //@ assert down: same_float(below, rounded_down_float(x));
         return below;
     }
+    //@ assert up: same_float(whole, rounded_down_float(x));
     return whole;
 }
