@@ -55,6 +55,25 @@ SIXTH = float(np.float32(1 / 6))
 MUTANTS = [
     Mutant(name, operator, types, ruling, _on_arrays(function))
     for name, operator, types, ruling, function in (
+        ("the root of -0 is +0", "sqrt", (F32, F64), "D-ALL-7", lambda X: np.sqrt(X) + X.dtype.type(0)),
+        ("roots of what is negative", "sqrt", (F32, F16), "D-ALL-4", lambda X: np.sqrt(np.abs(X))),
+        (
+            "a root as a reciprocal root",
+            "sqrt",
+            (F32, F64),
+            "D-ALL-7",
+            lambda X: np.where((X == 0) | np.isinf(X), np.sqrt(X), X * (1 / np.sqrt(X))),
+        ),
+        ("subnormal numbers have no root", "sqrt", (F32,), "D-ALL-4", lambda X: np.sqrt(_flushed(X))),
+        (
+            "zeros have one reciprocal",
+            "reciprocal",
+            (F32, F64),
+            "D-ALL-7",
+            lambda X: 1 / np.where(X == 0, 0, X),
+        ),
+        ("subnormal reciprocals are lost", "reciprocal", (F32, F64), "D-ALL-4", lambda X: _flushed(1 / X)),
+        ("one step too few", "reciprocal", (F64,), "D-ALL-7", lambda X: 1 / X.astype(np.float32)),
         ("a NaN becomes 0", "relu", (F32, F16), "D-RELU", lambda X: np.where(X > 0, X, 0)),
         ("-0 becomes +0", "relu", (F32, F64), "D-RELU", lambda X: np.where(X <= 0, 0, X)),
         ("1 becomes 0", "relu", (I8, I64), "D-RELU", lambda X: np.where(X < 2, 0, X)),
