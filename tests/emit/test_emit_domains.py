@@ -14,6 +14,7 @@ from sonnx.conformance.runtimes.libraries import compiled
 from sonnx.emit.project import project
 from sonnx.vocabulary.kernel import KernelStyle
 
+pytestmark = pytest.mark.measured
 STYLES: tuple[KernelStyle, ...] = ("plain", "fast")
 UNWRITTEN = 0xA5
 

@@ -20,6 +20,7 @@ from tests.native.support import (
 import sonnx
 from sonnx.plan.program import Defined, Guard
 
+pytestmark = pytest.mark.measured
 SIZE = 3 * 512 * 1024 + 77  # elements of four tasks
 
 

@@ -8,7 +8,8 @@ from sonnx.terms.words import cases, otherwise, truncated, when
 
 def div(A: Term, B: Term) -> Term:
     """The quotient of the elements at one place."""
-    return cases(otherwise(A / B, "D-DIV", "The quotient, rounded once."))
+    whole = "The quotient, rounded towards zero, modulo 2^n; by 0 there is none (D-ALL-11)."
+    return cases(otherwise(A / B, "D-DIV", "The quotient, rounded once.", integers=whole))
 
 
 def div_of_integers(A: Term, B: Term) -> Term:
