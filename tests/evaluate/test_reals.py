@@ -1,23 +1,31 @@
 """Runs in the reals that leave the fractions: enclosures, what they decide, and what they cannot."""
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from hashlib import sha256
-from math import isqrt
+from math import isqrt, prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from examples.kernels import calls
 from onnx import TensorProto, helper
 from tests.loops import for_each
 from tests.report.cli_support import model_of, run, saved, tensor, written
 
 import sonnx
+from sonnx.derive.evaluate import evaluate
 from sonnx.evaluate.execution import Settings
 from sonnx.load.arrays import array_digest
+from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
 from sonnx.native.compiler import find_compiler
+from sonnx.numeric.arrays import numpy_dtype
+from sonnx.numeric.balls import root
 from sonnx.numeric.real import real_text
+from sonnx.operators import ONNX_OPERATORS, operator
 
 pytestmark = pytest.mark.measured
 
@@ -212,3 +220,40 @@ def test_enclosures_are_taken_for_operands_and_for_elements_of_lists() -> None:
     assert [real_text(each) for each in given[1:]] == ["1/3", "4"]
     assert sonnx.clip(given, sonnx.real(0), sonnx.real(2)).tolist()[1:] == [Fraction(1, 3), 2]
     assert sonnx.real(given)[0] is root
+
+
+def near(square: Fraction) -> Fraction:
+    """A root up to 2^-300."""
+    return Fraction(isqrt(square.numerator * 4**300 // square.denominator), 2**300)
+
+
+def drawn(kind: TensorType, number: int, rooted: Callable[[Fraction], Any]) -> Array:
+    """Roots of either sign, or what their operand has elsewhere."""
+    size = prod(kind.sizes or ())
+    if kind.dtype is not DType.REAL:
+        return (np.arange(size) % 2).astype(numpy_dtype(kind.dtype or DType.BOOL)).reshape(kind.sizes or ())
+    found = np.empty(size, object)
+    found[:] = [rooted(Fraction(3 * number + 7 * place + 2, 5)) for place in range(size)]
+    found[1::2] = -found[1::2]
+    return found.reshape(kind.sizes or ()).view(sonnx.RealArray)
+
+
+@for_each("name", [each.name for each in ONNX_OPERATORS])
+def test_every_operator_makes_of_enclosures_what_it_makes_of_fractions_near_them(name: str) -> None:
+    found = operator(name)
+    for call in calls(found, DType.REAL):
+        given = {label: kind for label, kind in call.inputs.items() if label not in call.constants}
+        held = {label: np.array(call.constants[label]) for label in call.constants}
+        exact, close = (
+            held | {label: drawn(kind, number, rooted) for number, (label, kind) in enumerate(given.items())}
+            for rooted in (root, near)
+        )
+        if name == "Sqrt":
+            exact, close = ({label: abs(array) for label, array in each.items()} for each in (exact, close))
+        ours, theirs = (evaluate(found, arrays, call.attributes) for arrays in (exact, close))
+        for label, made in ours.items():
+            for one, other in zip(made.reshape(-1).tolist(), theirs[label].reshape(-1).tolist(), strict=True):
+                apart = (
+                    one != other if isinstance(other, (bool, int)) else abs(one - other) > Fraction(1, 10**60)
+                )
+                assert not apart, (call, one, other)
