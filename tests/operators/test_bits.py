@@ -27,10 +27,17 @@ def whole(dtype: str) -> range:
     return range(int(info.min), int(info.max) + 1)
 
 
-def asked(name: str, given: dict[str, Array], expected: Array) -> Asked:
+# Every number of places, and more than there are.
+SHIFTS: dict[str, Callable[[int, int], int]] = {
+    "LEFT": lambda x, places: x * 2**places % 256,
+    "RIGHT": lambda x, places: x // 2**places,
+}
+
+
+def asked(name: str, given: dict[str, Array], expected: Array, **attributes: str) -> Asked:
     subject = subject_named(name)
     (output,) = subject.operator.contract.outputs
-    model = question(subject.operator, Trial("every", given, (), name))
+    model = question(subject.operator, Trial("every", given, (), name, attributes))
     return Asked(name, subject, graph(model), model.inputs, "bits", expected={output.name: expected})
 
 
@@ -46,15 +53,34 @@ def every() -> Iterator[Asked]:
         yield asked("bitwise_not", {"X": np.array(numbers, dtype)}, np.array(turned, dtype))
 
 
+def shifted() -> Iterator[Asked]:
+    numbers = list(whole("uint8"))
+    x, places = ([each for each in numbers for _ in numbers], numbers * len(numbers))
+    for direction, meant in SHIFTS.items():
+        made = [meant(one, many) for one, many in zip(x, places, strict=True)]
+        given = {"X": np.array(x, np.uint8), "Y": np.array(places, np.uint8)}
+        yield asked("bit_shift", given, np.array(made, np.uint8), direction=direction)
+    for bits in (16, 32, 64):
+        x, kind = 2**bits - 2, f"u{bits // 8}"
+        counts = [0, 1, bits // 2, bits - 1, bits, bits + 1, 2 * bits]
+        right = {"LEFT": [x * 2**n % 2**bits for n in counts], "RIGHT": [x // 2**n for n in counts]}
+        given = {"X": np.full(8, x, kind), "Y": np.array([*counts, 2**bits - 1], kind)}
+        for direction, made in right.items():
+            yield asked("bit_shift", given, np.array([*made, 0], kind), direction=direction)
+
+
 def test_the_definitions_and_kernels_turn_every_pair_of_bytes_as_integers_of_python_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SONNX_CC", quick_compiler(tmp_path))
-    assert complaints(every(), "separate", reference) == []
-    assert complaints(every(), "separate", native) == []
-    assert complaints(every(), "separate", on_xla) == []
+    questions = [*every(), *shifted()]
+    for engine in (reference, native, on_xla):
+        assert complaints(questions, "separate", engine) == []
 
 
 @needs_gcc
 def test_plain_c_turns_every_pair_of_bytes_as_integers_of_python_do(tmp_path: Path) -> None:
-    assert complaints(every(), "separate", emitted(tmp_path, "plain", "-O0", "-Wall", "-Werror")) == []
+    assert (
+        complaints([*every(), *shifted()], "separate", emitted(tmp_path, "plain", "-O0", "-Wall", "-Werror"))
+        == []
+    )

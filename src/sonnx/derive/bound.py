@@ -289,6 +289,12 @@ class _Walk:
     def _bits_xor(self, term: Term) -> Near:
         return self._bits(term, np.bitwise_xor)
 
+    def _shifted_left(self, term: Term) -> Near:
+        return self._bits(term, lambda x, n: np.where(n < 8 * x.itemsize, x << n, x.dtype.type(0)))
+
+    def _shifted_right(self, term: Term) -> Near:
+        return self._bits(term, lambda x, n: np.where(n < 8 * x.itemsize, x >> n, x.dtype.type(0)))
+
     def _bits_not(self, term: Term) -> Near:
         return self._bits(term, np.bitwise_not)
 

@@ -409,6 +409,21 @@ class Integers(Calculated):
     def _bits_xor(self, term: Term) -> str:
         return self.bitwise(term, "^")
 
+    def shifted(self, term: Term, sign: str) -> str:
+        """All is calculated, needed or not: no number may be shifted by as many places as C calculates in."""
+        x, places = self.both(term)
+        width = 8 * numpy_dtype(self.kind).itemsize
+        lost = self.said("lost", f"{places} >= {width}", "int")
+        fewer = self.said("places", f"{lost} ? 0 : {places}")
+        moved = self.said("moved", f"({self.type})(({self._unsigned}){x} {sign} {fewer})")
+        return self.said("shifted", f"{lost} ? 0 : {moved}")
+
+    def _shifted_left(self, term: Term) -> str:
+        return self.shifted(term, "<<")
+
+    def _shifted_right(self, term: Term) -> str:
+        return self.shifted(term, ">>")
+
     def _bits_not(self, term: Term) -> str:
         return self.said("bits", f"({self.type})~{self(term.arguments[0])}")
 

@@ -449,6 +449,20 @@ class Walk:
         a, b = map(self, term.arguments)
         return np.asarray(a ^ b)
 
+    def _shifted_left(self, term: Term) -> Array:
+        x, places, lost = self._shifted(term)
+        return np.where(lost, x.dtype.type(0), x << places)
+
+    def _shifted_right(self, term: Term) -> Array:
+        x, places, lost = self._shifted(term)
+        return np.where(lost, x.dtype.type(0), x >> places)
+
+    def _shifted(self, term: Term) -> tuple[Array, Array, Array]:
+        """What is shifted, by fewer places than it has bits, and where all bits are lost instead."""
+        x, places = map(self, term.arguments)
+        lost = np.asarray(places >= _BITS_A_BYTE * x.itemsize)
+        return x, np.where(lost, places.dtype.type(0), places), lost
+
     def _bits_not(self, term: Term) -> Array:
         return np.asarray(~self(term.arguments[0]))
 

@@ -299,6 +299,16 @@ class _Formula:
         """Bits in which they differ."""
         return self.bitwise(r" \oplus ", term)
 
+    def _shifted_left(self, term: Term) -> Text:
+        """Bits further up, as a product; what a type has no bits for is lost."""
+        a, b = term.arguments
+        return rf"{self.text(a, _PRODUCT)} \cdot 2^{{{self.text(b)}}} \bmod 2^n", _PRODUCT
+
+    def _shifted_right(self, term: Term) -> Text:
+        """Bits further down, as a quotient."""
+        a, b = term.arguments
+        return rf"\left\lfloor \frac{{{self.text(a)}}}{{2^{{{self.text(b)}}}}} \right\rfloor", _ATOM
+
     def _bits_not(self, term: Term) -> Text:
         """All bits the other way."""
         return rf"\mathord{{\sim}} {self.text(term.arguments[0], _ATOM)}", _PRODUCT

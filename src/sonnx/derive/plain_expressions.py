@@ -32,6 +32,7 @@ _SIGNS = {
     "divide": ("/", PRODUCT),
     "truncated": ("/", PRODUCT),
 }
+_SHIFTS = {"shifted_left": "<<", "shifted_right": ">>"}
 _BITS = {"bits_and": "&", "bits_or": "|", "bits_xor": "^"}
 # Types whose numbers C calculates with in `int`, so that what comes out is cast back.
 _PROMOTED = (DType.INT8, DType.INT16, DType.UINT8, DType.UINT16)
@@ -78,6 +79,10 @@ def _bitwise(word: str, dtype: DType, arguments: list[Piece]) -> Piece:
     if word == "bits_not":  # of unsigned numbers ACSL's is negative
         return cast(C_TYPES[dtype].name, prefixed("~", *arguments))
     a, b = arguments
+    if word in _SHIFTS:  # to the left in an unsigned type of C's, which loses what it has no bits for
+        through = "uint64_t" if dtype is DType.UINT64 else "uint32_t"
+        made = Piece(f"{cast(through, a).text} {_SHIFTS[word]} {b.within(UNARY)}", CHOICE)
+        return cast(C_TYPES[dtype].name, made)
     made = Piece(f"{a.within(UNARY)} {_BITS[word]} {b.within(UNARY)}", CHOICE)
     return cast(C_TYPES[dtype].name, made) if dtype in _PROMOTED else made
 

@@ -29,6 +29,8 @@ _NAMES = {
     "bits_or": "bits",
     "bits_xor": "bits",
     "bits_not": "bits",
+    "shifted_left": "shifted",
+    "shifted_right": "shifted",
     "negate": "opposite",
     "absolute": "magnitude",
     "root": "root",

@@ -311,6 +311,15 @@ class Writer(ABC):
 
     _number_bits_and = _number_bits_or = _number_bits_xor = _number_bits_not = _bits
 
+    def _shifted(self, term: Term, kind: DType) -> Piece:
+        if kind not in UNSIGNED:
+            raise NoPlainError(f"there is no plain C for `{term.word}` of {kind}")
+        x, places = (self.held(each, kind) for each in term.arguments)
+        fewer = binary(*COMPARISONS["less"], places, self.literal(8 * C_TYPES[kind].width, kind))
+        return choice(fewer, self.bitwise(term.word, kind, [x, places]), self.literal(0, kind))
+
+    _number_shifted_left = _number_shifted_right = _shifted
+
     def _number_negate(self, term: Term, kind: DType) -> Piece:
         (x,) = term.arguments
         if kind is DType.FLOAT16:  # a NaN keeps its bits, but for the sign

@@ -23,6 +23,7 @@ from sonnx.mlir.conversion import converted
 from sonnx.mlir.operations import Block, ExportError, Tensor
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import numpy_dtype
 from sonnx.numeric.products import ACCUMULATOR
 from sonnx.numeric.rounding import FORMATS
 from sonnx.terms.tensors import Made
@@ -289,6 +290,21 @@ class Walk:
     def _bits_xor(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
         """Bits in which integers differ."""
         return hlo.elementwise("xor", *self.together(a, b))
+
+    def shifted(self, operation: str, a: Lowered, b: Lowered) -> Tensor:
+        """Bits of unsigned integers at other places; by more than all of them XLA promises nothing."""
+        x, places = self.together(a, b)
+        width = hlo.splat(places, 8 * numpy_dtype(x.dtype).itemsize)
+        fewer = hlo.compare("LT", places, width)
+        return hlo.select(fewer, hlo.elementwise(operation, x, places), hlo.splat(x, 0))
+
+    def _shifted_left(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
+        """Bits further up."""
+        return self.shifted("shift_left", a, b)
+
+    def _shifted_right(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
+        """Bits further down."""
+        return self.shifted("shift_right_logical", a, b)
 
     def _bits_not(self, _term: Term, x: Lowered) -> Lowered:
         """All bits of integers the other way."""

@@ -32,6 +32,8 @@ FUNCTIONS = {
     "bits_or": 2,
     "bits_xor": 2,
     "bits_not": 1,
+    "shifted_left": 2,
+    "shifted_right": 2,
     "negate": 1,
     "absolute": 1,
     "root": 1,

@@ -18,6 +18,7 @@ _ONNX = (
     "abs",
     "add",
     "and_",
+    "bit_shift",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",

@@ -21,6 +21,8 @@ _CALCULATING = frozenset(
         "bits_or",
         "bits_xor",
         "bits_not",
+        "shifted_left",
+        "shifted_right",
         "plus_product",
         "converted",
         "narrow",

@@ -127,6 +127,16 @@ def bits_not(x: Operand) -> Term:
     return make("bits_not", (number(x),))
 
 
+def shifted_left(x: Operand, places: Operand) -> Term:
+    """The bits of an unsigned integer so many places up; what leaves its type is lost, all of it at last."""
+    return make("shifted_left", (number(x), number(places)))
+
+
+def shifted_right(x: Operand, places: Operand) -> Term:
+    """The bits of an unsigned integer so many places down; what leaves below is lost, all of it at last."""
+    return make("shifted_right", (number(x), number(places)))
+
+
 def wide(x: Operand) -> Term:
     """An element in the type in which sums are made: float for float16, else its own (D-CONV-6)."""
     return make("wide", (number(x),))

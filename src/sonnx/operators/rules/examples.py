@@ -8,6 +8,7 @@ from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import Dialect, TensorType
 from sonnx.operators.rules.values import as_float
 from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.integers import OneOf
 from sonnx.vocabulary.operator import Attribute, Operand, operand_names
 
 # What examples hold where an operator allows it, and what they hold to be refused: what ONNX allows, if any.
@@ -66,5 +67,7 @@ def _value(attribute: Attribute) -> Any:
         return attribute.default
     value = attribute.default_in_onnx
     if value is None or callable(value):
+        if isinstance(attribute.holds, OneOf):
+            return attribute.holds.values[0]
         return _NUMBERS.get(attribute.kind)
     return as_float(value) if attribute.kind == "float" else value
