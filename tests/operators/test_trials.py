@@ -304,6 +304,17 @@ def test_one_condition_alone_has_bytes_other_than_1() -> None:
     assert {(2, False), (128, True)} <= held
 
 
+def test_every_byte_of_bools_that_are_compared_but_0_is_true() -> None:
+    for name in ("A", "B"):
+        (trial,) = [t for t in tried("equal", DType.BOOL) if t.name.startswith(f"{name}-of-every-byte-held")]
+        assert trial.inputs[name].view(np.uint8).tolist() == list(range(256))
+        a, b = (trial.inputs[each].view(np.uint8).tolist() for each in ("A", "B"))
+        assert len(set(b if name == "A" else a)) > 1
+        found = results("equal", trial).view(np.uint8).tolist()
+        assert found == [int((x > 0) == (y > 0)) for x, y in zip(a, b, strict=True)]
+    assert not [t for t in tried("where", DType.BOOL) if t.name.startswith("X-of-every-byte")]
+
+
 def test_long_texts_are_chosen_from_either_operand() -> None:
     (trial,) = [each for each in module("where").trials(DType.STRING, 0) if each.name == "long-texts"]
     chosen = results("where", trial).tolist()

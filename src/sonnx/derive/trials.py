@@ -107,7 +107,7 @@ def _every(operator: Operator, dtype: DType, seed: int) -> Iterator[Trial]:
         yield from _seams(operator, way, dtype, number)
     yield from _shapes(ways, dtype)
     yield from _beside(ways[0], dtype)
-    yield from _bytes(ways[0], dtype)
+    yield from _bytes(operator, ways[0], dtype)
     if dtype is DType.STRING:
         yield from _long_texts(ways[0])
     if dtype is DType.FLOAT:
@@ -434,10 +434,17 @@ def _shapes(ways: Sequence[_Way], dtype: DType) -> Iterator[Trial]:
     yield _trial(way, "thousands", given, "Thousands of elements.")
 
 
-def _bytes(way: _Way, dtype: DType) -> Iterator[Trial]:
-    """Conditions of every byte, of which 0 alone is false (D-WHERE-1); and of one byte, without axes."""
+def _bytes(operator: Operator, way: _Way, dtype: DType) -> Iterator[Trial]:
+    """Conditions of every byte, of which 0 alone is false (D-WHERE-1); and of one byte, without axes.
+
+    Bools that are compared are such too; those that are moved have the bytes that programs give them.
+    """
     held_bytes = np.arange(256, dtype=np.uint8).view(np.bool_)
-    for name in sorted(way.truths):
+    truths = way.truths
+    if dtype is DType.BOOL:
+        given = _trace(operator, way, dtype).operands
+        truths |= {name for name, operand in given.items() if operand.sort is Sort.TRUTH}
+    for name in sorted(truths):
         every = _filled(way, dtype, held_bytes.shape, 0)
         place = way.names.index(name) + 1
         for held, where in ((0, ""), (place, "-held")):

@@ -15,9 +15,11 @@ from tests.conformance.wrong import damage
 from sonnx.conformance.runtimes.question import Question
 from sonnx.conformance.subjects import Subject
 from sonnx.derive.evaluate import evaluate
+from sonnx.derive.tracing import described, traced
 from sonnx.model.dtype import IEEE, SIGNED, UNSIGNED, DType
 from sonnx.numeric.arrays import numpy_dtype
 from sonnx.numeric.bits import same_bits
+from sonnx.terms.term import Sort
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.outside import OutsideError
 
@@ -210,9 +212,10 @@ def can_have(
 ) -> bool:
     """Tell whether a fault changes anything that probes of the same form as `forms` ask for."""
     run, wrong = right(subject.operator), wrong_run(subject.operator, fault, dtype)
-    inputs = subject.operator.contract.inputs
-    truths = frozenset(operand.name for operand in inputs if operand.types == (DType.BOOL,))
     for operands, attributes in forms:
+        types, constants = described(subject.operator, operands)
+        found = traced(subject.operator, types, attributes, constants)
+        truths = [name for name, operand in found.operands.items() if operand.sort is Sort.TRUTH]
         for given in _probes(operands, truths):
             try:
                 made = run(given, attributes)
@@ -226,7 +229,7 @@ def can_have(
 def _probes(operands: Operands, truths: Container[str]) -> Iterator[Operands]:
     """Operands of the same types, and scalars where those are, of all kinds of values; then without zeros.
 
-    Of conditions every byte but 0 is true; bools that are compared or moved are held as 0 and 1.
+    Of truths every byte but 0 is true; bools that are moved are held as 0 and 1.
     """
     rng = np.random.default_rng(5)
     for zeros in (True, False):
