@@ -12,6 +12,7 @@ import pytest
 from tests.emit.support import (
     Author,
     assert_passes,
+    example_of,
     large,
     make,
     needs_clang,
@@ -24,6 +25,7 @@ from tests.emit.support import (
 import sonnx
 from sonnx.model.graph import Value
 from sonnx.model.tensor_type import tensor_type
+from sonnx.vocabulary.kernel import KernelStyle
 
 pytestmark = needs_gcc
 
@@ -345,3 +347,13 @@ def test_a_library_whose_fma_rounds_twice_is_noticed(tmp_path: Path) -> None:
     done = ran(folder)
     assert done.returncode == 2
     assert "fmaf rounds twice" in done.stderr
+
+
+@pytest.mark.parametrize("kernels", ["plain", "fast"])
+def test_roots_are_linked_however_little_is_optimised(tmp_path: Path, kernels: KernelStyle) -> None:
+    folder = written(tmp_path / "roots", example_of("Sqrt", "float"), kernels=kernels)
+    said = (folder / "README.md").read_text(encoding="ascii")
+    assert "link with `-lm`" in said
+    assert "calls no function of a library, `sqrtf` and `sqrt` apart" in said
+    for flags in ("-O0", "-O2"):
+        assert_passes(make(folder, cflags=flags))

@@ -26,8 +26,8 @@ from sonnx.report.text import cut, printable
 from sonnx.vocabulary.kernel import KernelStyle
 from sonnx.vocabulary.rule import DomainError
 
-# Functions that compilers may call where the target has no instruction for them.
-_LIBRARY = re.compile(r"\b(?:__builtin_)?(?:fma|sqrt)f?\(")
+# Compilers may call a function where the target has no instruction, or nothing is to be optimised.
+_ROOT = re.compile(r"\b(?:__builtin_)?sqrtf?\(")
 KERNELS: tuple[KernelStyle, ...] = ("plain", "fast")
 
 
@@ -77,9 +77,9 @@ def project(
         "checks.h": _checks(layout, line),
         **{name: text.replace("$about", line, 1) for name, text in (layout.kernels or {}).items()},
     }
-    library = any(map(_LIBRARY.search, texts.values()))
-    texts["Makefile"] = _makefile(layout, "\n# ".join(head), library=library)
-    texts["README.md"] = readme(layout, tested, about, library=library)
+    roots = any(map(_ROOT.search, texts.values()))
+    texts["Makefile"] = _makefile(layout, "\n# ".join(head), library=roots or accumulate == "fused")
+    texts["README.md"] = readme(layout, tested, about, roots=roots)
     if layout.weights:
         texts |= {"weights.h": weights.header(layout, line), "weights.c": weights.source(layout, line)}
     files = {name: text.encode("ascii") for name, text in texts.items()}

@@ -52,10 +52,11 @@ def stack_bytes(layout: Layout) -> int:
     return frames + 16 * (len(layout.inputs) + len(layout.outputs))
 
 
-def readme(layout: Layout, vectors: Sequence[Vector], about: About, *, library: bool) -> str:
+def readme(layout: Layout, vectors: Sequence[Vector], about: About, *, roots: bool) -> str:
     """The text of README.md."""
     changes = f", after {about.changes} changes by normalizing" if about.changes else ""
     loaded, fused = layout.loaded, about.accumulate == "fused"
+    called = ["`fmaf` and `fma`"] * fused + ["`sqrtf` and `sqrt`"] * roots
     entry = f"int32_t {layout.prefix}_run({parameters(layout)});"
     if loaded:
         entry = f"int {layout.prefix}_load(const unsigned char *bytes, size_t size);\n{entry}"
@@ -90,8 +91,8 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About, *, library: 
         "buffer_bytes": f"{layout.memory.bytes:,}",
         "stack_bytes": f"{stack_bytes(layout):,}",
         "sources": ", ".join(f"`{name}`" for name in sources(layout)),
-        "link": "; link with `-lm`" if library else "",
-        "library": ", `fmaf` and `fma` apart" if fused else "",
+        "link": "; link with `-lm`" if called else "",
+        "library": f", {', '.join(called)} apart" if called else "",
         "fma_assumption": "| `fmaf` and `fma` round once | `test_model` |\n" if fused else "",
         "functions": "\n".join(
             f"| {function} | {' | '.join(place.cells)} | "
