@@ -20,9 +20,11 @@ from tests.native.support import (
     planned,
     value,
 )
+from tests.normalize.support import proto, read, with_arrays
 
 import sonnx
 from sonnx.model.graph import Node
+from sonnx.normalize.passes import normalize_graph
 
 KERNELS = {
     "sums_dense": Conv((2, 2, 4, 9), 5, (2, 2)),
@@ -164,3 +166,14 @@ def test_emitted_kernels_are_followed_too(name: str, tmp_path: Any) -> None:
     text = (folder / "model.c").read_text(encoding="utf-8")
     assert "after *const follow" in text
     assert_passes(make(folder, cflags="-O1"))
+
+
+def test_what_a_sum_reads_is_no_part_of_the_loop_that_follows_it() -> None:
+    # The sum reads elements of other places, which the loop would make only later.
+    text = """g (float[1,4,6,6] x) => (float[1,4,6,6] y)
+              { s = Relu(x)  a = Conv<pads = [1,1,1,1], group = 4>(s, w)  y = Clip(a, low) }"""
+    random = np.random.default_rng(0)
+    w, low = random.standard_normal((4, 1, 3, 3)).astype(np.float32), np.zeros((), np.float32)
+    graph = sonnx.Graph.of(normalize_graph(read(with_arrays(proto(text), w=w, low=low))).graph)
+    x = random.standard_normal((1, 4, 6, 6)).astype(np.float32)
+    assert sonnx.same_bits(graph.compile()({"x": x})["y"], graph.run({"x": x})["y"])

@@ -160,7 +160,8 @@ class _Finder:
             return None
         readers = self.readers.get(outputs[0], [])
         lasts = {self.lasts.get(each) for each in readers}
-        if len(lasts) != 1:
+        # A sum belongs to the loop that follows it, and reads elements of other places.
+        if len(lasts) != 1 or not all(each in self.parts for each in readers):
             return None
         (last,) = lasts
         return last if last in self.parts else None
