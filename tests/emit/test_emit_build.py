@@ -357,3 +357,15 @@ def test_roots_are_linked_however_little_is_optimised(tmp_path: Path, kernels: K
     assert "calls no function of a library, `sqrtf` and `sqrt` apart" in said
     for flags in ("-O0", "-O2"):
         assert_passes(make(folder, cflags=flags))
+
+
+@pytest.mark.parametrize("operator", ["Abs", "Sqrt"])
+def test_what_has_a_contract_here_has_no_other_one_of_the_library(tmp_path: Path, operator: str) -> None:
+    for dtype, suffix in (("float", "f"), ("double", "")):
+        folder = written(tmp_path / dtype, example_of(operator, dtype))
+        text = (folder / "model.c").read_text(encoding="ascii")
+        function = {"Abs": "fabs", "Sqrt": "sqrt"}[operator]
+        assert f"extern {dtype} {function}{suffix}({dtype} x);" in text
+        assert "#ifndef __FRAMAC__\n#include <math.h>\n#endif\n" in text
+    other = written(tmp_path / "other", example_of("Neg", "float"))
+    assert "__FRAMAC__\n#include" not in (other / "model.c").read_text(encoding="ascii")

@@ -10,7 +10,8 @@ from sonnx.emit.lines import narrowed
 from sonnx.emit.names import shown
 from sonnx.emit.template import fill, own, shared
 
-_ROOT = re.compile(r"\bsqrtf?\(")
+# Functions of which contracts say more than Frama-C's own header does.
+_CONTRACTED = re.compile(r"\b(?:sqrt|fabs)f?\(")
 _COMPLEX = {"struct complex64": "float", "struct complex128": "double"}
 
 
@@ -97,9 +98,9 @@ def source(layout: Layout, about: str) -> str:
 
 
 def _includes(names: Sequence[str], code: Sequence[str]) -> str:
-    """The headers of the library; that of roots is not Frama-C's, in which they also write errno."""
+    """The headers of the library; Frama-C's own warn of second contracts, and roots write errno there."""
     found = "\n".join(f"#include {name}" for name in names)
-    guarded = any(map(_ROOT.search, code))
+    guarded = any(map(_CONTRACTED.search, code))
     return f"#ifndef __FRAMAC__\n{found}\n#endif" if guarded else found
 
 
