@@ -1,6 +1,7 @@
 """Cast by an independent definition: bits are read as fractions, cut off or rounded, and written again."""
 
 from collections.abc import Mapping, Sequence
+from ctypes import c_int64, c_uint32, c_void_p
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tests.loops import for_each
 from tests.operators.support import broken, message
 
 import sonnx
+from sonnx.conformance.runtimes.libraries import compiled
 from sonnx.conformance.runtimes.question import graph, question
 from sonnx.conformance.subjects import subject_named
 from sonnx.load.types import TO_ONNX
@@ -221,6 +223,63 @@ def test_every_engine_gives_the_bits_of_the_independent_definition(way: str, tmp
         for each in complaints(bits, source, target, results[f"{number}/output"])
     ]
     assert wrong == []
+
+
+# A float by its bits: nothing is converted here.
+CUT_OFF = """
+#include <stdint.h>
+
+static int64_t cut_off(uint32_t bits, int64_t least, int64_t greatest)
+{
+    const uint32_t exponent = bits >> 23 & 255, fraction = bits & 0x7fffff;
+    int64_t whole;
+    if (exponent == 255 && fraction != 0) return 0;
+    if (exponent < 127) return 0;
+    if (exponent > 127 + 23) whole = (int64_t)1 << 40;
+    else whole = (int64_t)(fraction | 0x800000) >> (127 + 23 - exponent);
+    if (bits >> 31) whole = -whole;
+    return whole < least ? least : whole > greatest ? greatest : whole;
+}
+
+/* How many of 2^22 floats from some bits on become another integer than they should. */
+int64_t wrong(uint32_t first, const int8_t *a, const uint8_t *b, const int16_t *c, const uint16_t *d)
+{
+    int64_t found = 0;
+    for (uint32_t i = 0; i < 1u << 22; i++) {
+        found += a[i] != cut_off(first + i, -128, 127);
+        found += b[i] != cut_off(first + i, 0, 255);
+        found += c[i] != cut_off(first + i, -32768, 32767);
+        found += d[i] != cut_off(first + i, 0, 65535);
+    }
+    return found;
+}
+"""
+
+
+@needs_gcc
+@pytest.mark.long  # in small: the boundaries of every pair
+def test_every_float_becomes_the_right_integer_of_8_and_of_16_bits(tmp_path: Path) -> None:
+    """D-CAST: all 2^32 floats, in compiled kernels."""
+    targets, block = ("int8", "uint8", "int16", "uint16"), 2**22
+    given = {"input": np.zeros(block, np.float32)}
+    models = [
+        graph(
+            question(sonnx.operators.operator("Cast"), Trial("all", given, (), "", {"to": number, **WRITTEN}))
+        )
+        for number in (ONNX_NUMBERS[DType(name)] for name in targets)
+    ]
+    run = [sonnx.Graph.of(model).compile() for model in models]
+    wrong = compiled("cc", ("-std=c99", "-O3", "-march=native"), ["wrong.c"], written_c(tmp_path))["wrong"]
+    wrong.restype = c_int64
+    for first in range(0, 2**32, block):
+        floats = np.arange(first, first + block, dtype=np.uint32).view(np.float32)
+        made = [each({"input": floats})["output"] for each in run]
+        assert wrong(c_uint32(first), *(each.ctypes.data_as(c_void_p) for each in made)) == 0, hex(first)
+
+
+def written_c(folder: Path) -> Path:
+    (folder / "wrong.c").write_text(CUT_OFF)
+    return folder
 
 
 def test_numbers_of_types_are_those_of_onnx() -> None:
