@@ -32,6 +32,8 @@ KERNELS = {
     "sums_depthwise": Conv((2, 2, 5, 19), 2, (3, 3), depthwise=True),
     "sums_across": Conv((2, 20, 5, 3), 20, (3, 3), depthwise=True),
 }
+pytestmark = pytest.mark.measured
+
 CAST = {"saturate": 1, "round_mode": "up"}
 # By what they show: nodes from Y to Z, tensors in between.
 TREES: dict[str, tuple[list[Node], list[str]]] = {

@@ -18,7 +18,7 @@ from tests.native.support import (
 from sonnx.native import cache, tape
 from sonnx.native.machine import fingerprint
 from sonnx.plan.program import Step
-from sonnx.plan.sources import kernel_source
+from sonnx.plan.sources import joined, kernel_source
 from sonnx.vocabulary.kernel import KernelCall
 
 pytestmark = pytest.mark.mutant
@@ -46,14 +46,13 @@ class Mutant:
 MUTANTS = {
     "terms backwards": Mutant(DENSE, "weights[k + i]", "weights[terms - 1 - k - i]"),
     "no bias": Mutant(DENSE, "p->biased && !idle", "0 && !idle"),
-    "bounds in the other order": Mutant(
-        DENSE, "chosen(value < low, low, value)", "chosen(value < high, high, value)"
-    ),
+    "bounds in the other order": Mutant(DENSE, "input < min ?", "input < max ?"),
     "a NaN as bound": Mutant(
-        replace(SWAPPED, limits=(float("nan"), 3)),
-        "widened(value) < bounds->wide_low",
-        "!(widened(value) >= bounds->wide_low)",
+        replace(SWAPPED, limits=(float("nan"), 3)), "input < min ?", "!(input >= min) ?"
     ),
+    "a piece too short": Mutant(DENSE, "p->out_width, count};", "p->out_width, count - 1};"),
+    "a channel twice": Mutant(SWAPPED, "c < at->channels; c++", "c < at->channels - 1; c++"),
+    "a piece from elsewhere": Mutant(DEPTHWISE, "operands[p->beside] + place,", "operands[p->beside],"),
     "padding of ones": Mutant(DEPTHWISE, "to[j] = 0;", "to[j] = 1;"),
     "a product of the bias": Mutant(ACROSS, "vector sums = load(packed);", "vector sums = load(packed) * 2;"),
     "sums rounded once": Mutant(
@@ -86,13 +85,12 @@ def test_a_wrong_kernel_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -
     mutant = MUTANTS[name]
     changed: list[str] = []
 
-    def spoilt(call: KernelCall) -> str:
-        text = kernel_source(call)
-        if mutant.before in text:
-            changed.append(call.source)
+    def spoilt(text: str) -> str:
+        changed.extend([mutant.before] * (mutant.before in text))
         return text.replace(mutant.before, mutant.after)
 
-    monkeypatch.setattr(tape, "kernel_source", spoilt)
+    monkeypatch.setattr(tape, "kernel_source", lambda call: spoilt(kernel_source(call)))
+    monkeypatch.setattr(tape, "joined", lambda calls: spoilt(joined(calls)))
     noticed = notices(mutant.case)
     assert changed, "the text of the kernels has changed: spoil them anew"
     assert noticed

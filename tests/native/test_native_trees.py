@@ -30,6 +30,8 @@ from sonnx.derive import pieces
 from sonnx.model.graph import Node
 from sonnx.plan.program import program
 
+pytestmark = pytest.mark.measured
+
 Example = tuple[sonnx.Graph, dict[str, Array]]
 SHAPE = (2, 3, 5)
 
@@ -182,7 +184,8 @@ def test_expand_before_a_loop_is_read_in_place(small: tuple[int, ...], dtype: st
     assert set(step.reads) == {"s", "c", "x"}
     assert numbers == (0, 1)
     random = np.random.default_rng(3)
-    given = {"s": random.integers(0, 2, small), "x": random.integers(0, 2, SHAPE) * 3}
+    most = 2 if dtype == "bool" else 1000
+    given = {"s": random.integers(0, most, small), "x": random.integers(0, most, SHAPE)}
     arrays = {name: np.asarray(array).astype(HELD[dtype]) for name, array in given.items()}
     arrays["c"] = random.integers(0, 2, SHAPE).astype(np.bool_)
     wanted = np.where(arrays["c"], np.broadcast_to(arrays["s"], SHAPE), arrays["x"])
@@ -195,6 +198,19 @@ def test_what_is_expanded_for_a_result_or_for_a_move_is_made() -> None:
     graph = model([expand, relu], [small], [value("e", "float", SHAPE), value("z", "float", SHAPE)], [sizes])
     assert "boxes" in functions(planned(graph))
     assert_defined(graph, {"s": floats()[0, 0]})
+
+
+def test_what_is_one_element_is_calculated_once() -> None:
+    graph = model(
+        [node("Add", ("low", "low"), "t"), node("Clip", ("x", "t", "high"), "z")],
+        [value("x", "float", SHAPE), value("low", "float", ()), value("high", "float", ())],
+        [value("z", "float", SHAPE)],
+        between=[value("t", "float", ())],
+    )
+    assert [step.writes for step in planned(graph).steps] == [("t",), ("z",)]
+    assert_defined(
+        graph, {"x": floats(), "low": np.array(-0.25, np.float32), "high": np.array(0.5, np.float32)}
+    )
 
 
 def test_long_chains_are_several_loops() -> None:
