@@ -24,7 +24,7 @@ INLINE float double_to_odd(double value)
     const double there = (double)nearest.value;
     const double size = __builtin_fabs(value), found = __builtin_fabs(there);
     const uint32_t even = ~nearest.bits & 1;
-    const uint32_t up = (uint32_t)(found < size) & even, down = (uint32_t)(found > size) & even;
-    const union half_float result = {.bits = nearest.bits + up - down};
+    const int64_t up = found < size ? 1 : 0, down = found > size ? 1 : 0;
+    const union half_float result = {.bits = nearest.bits + ((uint32_t)(up - down) & (0 - even))};
     return result.value;
 }
