@@ -87,6 +87,12 @@ def _bitwise(word: str, dtype: DType, arguments: list[Piece]) -> Piece:
     return cast(C_TYPES[dtype].name, made) if dtype in _PROMOTED else made
 
 
+def _without_overflow(writer: Writer, a: Piece, b: Piece) -> Piece:
+    """A quotient in the widest type: the smallest by -1 has none there, but a difference that wraps."""
+    opposite = writer.counted("subtract", DType.INT64, Piece("0"), a)
+    return choice(binary("==", EQUALITY, b, Piece("-1", UNARY)), opposite, binary("/", PRODUCT, a, b))
+
+
 class CWriter(Writer):
     """C99: the operators of the language, the functions of <math.h>, and the package's own for float16."""
 
@@ -146,10 +152,7 @@ class CWriter(Writer):
         name, through = C_TYPES[dtype].name, _THROUGH.get(dtype)
         if word == "truncated":  # one alone is larger than both: the smallest by -1, which wraps
             if dtype is DType.INT64:
-                opposite = cast(name, binary(*_SIGNS["subtract"], Piece("0"), cast("uint64_t", a)))
-                return choice(
-                    binary("==", EQUALITY, b, Piece("-1", UNARY)), opposite, binary(*_SIGNS[word], a, b)
-                )
+                return _without_overflow(self, a, b)
             through = through if dtype is DType.INT32 else None
         if through:
             a, b = cast(through, a), cast(through, b)
@@ -239,6 +242,8 @@ class LogicWriter(Writer):
 
     def counted(self, word: str, dtype: DType, a: Piece, b: Piece) -> Piece:
         """The exact result in the element's type; through the type of C's calculation where that wraps."""
+        if word == "truncated" and dtype is DType.INT64:
+            return _without_overflow(self, a, b)
         if word == "truncated" or dtype not in _WRAPPED:
             return cast(C_TYPES[dtype].name, binary(*_SIGNS[word], a, b))
         through = _WRAPPED[dtype]
