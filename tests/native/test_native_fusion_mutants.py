@@ -12,7 +12,7 @@ from tests.derive.wrong_walks import Mutant, see_noticed
 from tests.native import test_native_domains as domains
 from tests.native import test_native_followed as followed
 from tests.native import test_native_trees as trees
-from tests.native.support import quick_compiler
+from tests.native.support import assert_defined, quick_compiler
 
 import sonnx
 from sonnx.derive import loops, views
@@ -47,7 +47,7 @@ def expanded(*small: int) -> Callable[[], None]:
 def behind_a_conv(name: str, tree: str) -> Callable[[], None]:
     def check() -> None:
         graph, arrays = followed.followed(name, "float", tree)
-        followed.assert_defined(graph, arrays)
+        assert_defined(graph, arrays)
 
     return check
 

@@ -61,10 +61,10 @@ def shifted() -> Iterator[Asked]:
         given = {"X": np.array(x, np.uint8), "Y": np.array(places, np.uint8)}
         yield asked("bit_shift", given, np.array(made, np.uint8), direction=direction)
     for bits in (16, 32, 64):
-        x, kind = 2**bits - 2, f"u{bits // 8}"
+        most, kind = 2**bits - 2, f"u{bits // 8}"
         counts = [0, 1, bits // 2, bits - 1, bits, bits + 1, 2 * bits]
-        right = {"LEFT": [x * 2**n % 2**bits for n in counts], "RIGHT": [x // 2**n for n in counts]}
-        given = {"X": np.full(8, x, kind), "Y": np.array([*counts, 2**bits - 1], kind)}
+        right = {"LEFT": [most * 2**n % 2**bits for n in counts], "RIGHT": [most // 2**n for n in counts]}
+        given = {"X": np.full(8, most, kind), "Y": np.array([*counts, 2**bits - 1], kind)}
         for direction, made in right.items():
             yield asked("bit_shift", given, np.array([*made, 0], kind), direction=direction)
 
