@@ -13,6 +13,11 @@ def definitions() -> dict[str, str]:
     return theories(OPERATORS) | traces(OPERATORS, load_cases)
 
 
+def spellings() -> dict[str, str]:
+    """How documents spell operators, by the folder of their theories: `Clip` by `onnx/clip`."""
+    return {f"{operator.dialect}/{operator.folder}": operator.name for operator in OPERATORS}
+
+
 def theory_sources() -> dict[str, str]:
     """The texts of all theories: those that people write, and the cases of operators as goals."""
     return operators_sources() | case_theories(OPERATORS, load_cases)

@@ -105,15 +105,14 @@ def lines(source: str, target: str) -> list[str]:
 def test_floats_are_limited_before_they_become_integers() -> None:
     assert lines("float", "int32") == [
         "const float x = from_x[i];",
-        "const float number = x == x ? x : 0;",
-        "const float above = number > -0x1.0000000000000p+31f ? number : -0x1.0000000000000p+31f;",
+        "const float above = x < -0x1.0000000000000p+31f ? -0x1.0000000000000p+31f : x;",
         "const float inside = above < 0x1.0000000000000p+31f ? above : 0;",
-        "const int32_t whole = (int32_t)inside;",
-        "const int32_t chosen = above < 0x1.0000000000000p+31f ? whole : INT32_MAX;",
-        "to[i] = chosen;",
+        "const int32_t end = x >= 0x1.0000000000000p+31f ? INT32_MAX : 0;",
+        "to[i] = (int32_t)((int32_t)inside | end);",
     ]
     # Where the float holds the greatest integer, it is the limit itself.
-    assert lines("double", "uint32")[2:] == [
+    assert lines("double", "uint32")[1:] == [
+        "const double number = x == x ? x : 0;",
         "const double above = number > 0x0.0p+0 ? number : 0x0.0p+0;",
         "const double inside = above < 0x1.fffffffe00000p+31 ? above : 0x1.fffffffe00000p+31;",
         "to[i] = (uint32_t)(int64_t)inside;",
@@ -233,6 +232,8 @@ MUTANTS = {
 FAST = fast._Conversion
 MUTANTS |= {
     "fast: a NaN is no 0": Mutant(FAST._limited, "{x} == {x}", "{x} != {x}", LIMITS),
+    "fast: a NaN is the end": Mutant(FAST._limited, "{x} >= {beyond}", "!({x} < {beyond})", LIMITS),
+    "fast: the end is no integer": Mutant(FAST._limited, "{above} < {beyond}", "{above} <= {beyond}", LIMITS),
     "fast: narrow through long": Mutant(FAST._limited, "greatest > np", "greatest < np", LIMITS),
     "fast: doubles rounded twice": Mutant(
         FAST._near, "is not DType.DOUBLE and", "is DType.DOUBLE and", ROUNDED

@@ -209,7 +209,7 @@ IN_THE_WALK = {
         Integers.number, 'return f"{kind}_MIN"', 'return f"{kind}_MAX"', of_integers("lowest", "int32")
     ),
     "divisors that are all 1": Wrong(
-        Integers._truncated, "{traps} ? 1 : {b}", "{traps} ? {b} : 1", of_integers("quotient", "int32")
+        Integers._truncated, "== -1) ? 1 : {b}", "== -1) ? {b} : 1", of_integers("quotient", "int32")
     ),
     "halves rounded at the end alone": Wrong(
         Halves.rounded, "if self._is_wide(term):", "if True:", of_floats("polynomial", "float16")

@@ -200,10 +200,14 @@ def random_model(seed: int, nodes: int) -> sonnx.Graph:
 
 
 def example_of(operator: str, dtype: str) -> sonnx.Graph:
-    """A small model of one node, as its contract says that one may be: any number of operands is three."""
+    """A small model of one node, as its contract says that one may be: any number of operands is three.
+
+    An operator without elements of that type has some of another.
+    """
     author = Author(np.random.default_rng(1))
     found = NODE_OPERATORS[operator]
-    *_, call = calls(found, sonnx.DType(dtype))
+    kinds = (sonnx.DType(dtype), *(kind for kind in sonnx.DType if kind is not sonnx.DType.REAL))
+    *_, call = next(tried for kind in kinds if (tried := [*calls(found, kind)]))
     inputs = [
         author.constant(np.array(call.constants[name], np.int64), "int64")
         if name in call.constants

@@ -6,7 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import Result
-from tests.report.cli_support import columns, conv_model, program, run, saved, shown_raw, two_clips, written
+from onnx import helper
+from tests.report.cli_support import (
+    FLOAT,
+    columns,
+    conv_model,
+    program,
+    run,
+    saved,
+    shown_raw,
+    tensor,
+    two_clips,
+    written,
+)
 
 from sonnx.engines import NO_COMPILER
 from sonnx.native import cache
@@ -37,6 +49,15 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def clips(folder: Path, *options: object) -> Result:
     model = written(folder / "clips.onnx", two_clips())
+    return run("run", model, "--input", f"x={saved(folder / 'x.npy', X)}", *options)
+
+
+def one_between(folder: Path, *options: object) -> Result:
+    """A tensor that two loops read is in memory: nothing is calculated twice."""
+    proto = two_clips()
+    proto.graph.node.append(helper.make_node("Clip", ["t", "one", "high"], ["z"], name="other"))
+    proto.graph.output.append(tensor("z", FLOAT, [2]))
+    model = written(folder / "between.onnx", proto)
     return run("run", model, "--input", f"x={saved(folder / 'x.npy', X)}", *options)
 
 
@@ -83,8 +104,11 @@ def test_the_number_of_threads_is_said_and_changes_nothing(tmp_path: Path, threa
 
 def test_the_memory_between_nodes_and_of_constants_is_said(tmp_path: Path) -> None:
     # One tensor of two floats, of which memory has whole lines; three bounds of four bytes.
-    said = clips(tmp_path, "--threads", 1).stdout
+    said = one_between(tmp_path, "--threads", 1).stdout
     assert "\n   64 bytes for tensors between nodes, 12 for constants\n" in said
+    # What one loop alone reads is in no memory.
+    said = clips(tmp_path, "--threads", 1).stdout
+    assert "\n   0 bytes for tensors between nodes, 12 for constants\n" in said
 
 
 @pytest.mark.parametrize("threads", ["0", "-1", "257", "two", "1.5"])
@@ -123,10 +147,10 @@ def test_without_a_compiler_a_note_is_given_and_the_bits_are_the_same(
 
 
 def test_a_limit_of_memory_is_kept(tmp_path: Path) -> None:
-    # Two floats in and out, three bounds, 64 bytes between: 92.
-    few, enough = (clips(tmp_path, "--threads", 1, "--memory", size / 2**30) for size in (91, 92))
+    # Two floats in and twice two out, three bounds, 64 bytes between: 100.
+    few, enough = (one_between(tmp_path, "--threads", 1, "--memory", size / 2**30) for size in (99, 100))
     assert (few.exit_code, enough.exit_code) == (2, 0)
-    assert "takes up to 92 bytes for tensors, allowed are 91" in few.stderr
+    assert "takes up to 100 bytes for tensors, allowed are 99" in few.stderr
     assert "--memory" in few.stderr
 
 

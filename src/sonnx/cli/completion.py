@@ -59,10 +59,12 @@ RULES, GROUPS, JUDGED, TYPES, RUNTIMES = map(_completing, (_rules, _groups, _jud
 
 
 def _theories() -> Iterable[tuple[str, str]]:
+    from sonnx.definitions import spellings  # noqa: PLC0415  see above
     from sonnx.prove.mlw import subject_of  # noqa: PLC0415  see above
-    from sonnx.prove.theories import operators_sources, spelled  # noqa: PLC0415  see above
+    from sonnx.prove.theories import operators_sources  # noqa: PLC0415  see above
 
-    return ((spelled(subject_of(file)), file) for file in operators_sources())
+    names, files = spellings(), operators_sources()
+    return ((names.get(subject_of(file), subject_of(file)), file) for file in files)
 
 
 def theories(ctx: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:

@@ -106,14 +106,16 @@ class _Conversion(Numbers):
         """Cut off towards zero, within the ends of the type; a NaN compares false and is 0."""
         info, real = np.iinfo(numpy_dtype(self.made)), _C_TYPES[self._float]
         least, greatest = int(info.min), int(info.max)
-        number = self.said("number", f"{x} == {x} ? {x} : 0", real)
-        above = self.said("above", f"{number} > {self.number(least)} ? {number} : {self.number(least)}", real)
         if info.bits < FORMATS[self._float].precision:
-            end = self.number(greatest)
+            number = self.said("number", f"{x} == {x} ? {x} : 0", real)
+            low, end = self.number(least), self.number(greatest)
+            above = self.said("above", f"{number} > {low} ? {number} : {low}", real)
             inside = self.said("inside", f"{above} < {end} ? {above} : {end}", real)
             through = "int64_t" if greatest > np.iinfo(np.int32).max else "int32_t"
             return f"({self.held})({through}){inside}"
-        beyond = self.number(greatest + 1)
+        low, beyond = self.number(least), self.number(greatest + 1)
+        above = self.said("above", f"{x} < {low} ? {low} : {x}", real)
         inside = self.said("inside", f"{above} < {beyond} ? {above} : 0", real)
-        whole = self.said("whole", f"({self.held}){inside}", self.held)
-        return self.said("chosen", f"{above} < {beyond} ? {whole} : {self.held.upper()[:-2]}_MAX", self.held)
+        # Beside zeros alone stands what is beyond: to join bits costs less than to choose.
+        end = self.said("end", f"{x} >= {beyond} ? {self.held.upper()[:-2]}_MAX : 0", self.held)
+        return f"({self.held})(({self.held}){inside} | {end})"

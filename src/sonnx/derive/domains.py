@@ -10,7 +10,7 @@ import numpy as np
 from sonnx.derive.tracing import suited
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array
-from sonnx.numeric.balls import UndecidedError
+from sonnx.numeric.balls import MOST_PRECISION, UndecidedError
 from sonnx.terms.term import Term
 from sonnx.terms.tracing import Domain, Element, Kind
 from sonnx.vocabulary.operator import Operator
@@ -89,4 +89,5 @@ def require_decided(
             except UndecidedError as error:
                 shown = elements_at(names[:_MOST_SHOWN], arrays, at) if names else ()
                 place = Shown(f"{result}[{','.join(map(str, at))}]" if at else result, "not decided")
-                raise OutsideError(Undecided(operator.name, (*shown, place), str(error))) from None
+                told = Undecided(operator.name, (*shown, place), str(error), MOST_PRECISION)
+                raise OutsideError(told) from None

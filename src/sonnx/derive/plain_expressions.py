@@ -7,12 +7,12 @@ from typing import Any
 from sonnx.derive.c_types import C_TYPES, hexadecimal
 from sonnx.derive.conversion_steps import BITS
 from sonnx.derive.plain_pieces import (
+    ADDITIVE,
     CHOICE,
     EQUALITY,
     ORDER,
     PRIMARY,
     PRODUCT,
-    SUM,
     UNARY,
     Piece,
     binary,
@@ -26,8 +26,8 @@ from sonnx.model.dtype import DType
 from sonnx.terms.term import Sort, Term
 
 _SIGNS = {
-    "add": ("+", SUM),
-    "subtract": ("-", SUM),
+    "add": ("+", ADDITIVE),
+    "subtract": ("-", ADDITIVE),
     "multiply": ("*", PRODUCT),
     "divide": ("/", PRODUCT),
     "truncated": ("/", PRODUCT),
@@ -103,7 +103,7 @@ class CWriter(Writer):
         if dtype in (DType.FLOAT, DType.DOUBLE):
             return self._real(value, C_TYPES[dtype].suffix)
         if value == -(2**63):  # C has no literal for it: the minus sign is an operator
-            return Piece("-9223372036854775807 - 1", SUM)
+            return Piece("-9223372036854775807 - 1", ADDITIVE)
         suffix = "u" if dtype in (DType.UINT32, DType.UINT64) else ""
         return Piece(f"{value}{suffix}", PRIMARY if value >= 0 else UNARY)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 # How tightly operators bind, from the loosest; both languages agree on these.
-CHOICE, OR, AND, EQUALITY, ORDER, SUM, PRODUCT, UNARY, PRIMARY = range(9)
+CHOICE, OR, AND, EQUALITY, ORDER, ADDITIVE, PRODUCT, UNARY, PRIMARY = range(9)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from sonnx.derive.c_types import C_TYPES, REALS
 from sonnx.derive.conversion_steps import BITS
 from sonnx.derive.literals import literal
 from sonnx.derive.plain_pieces import (
+    ADDITIVE,
     AND,
     EQUALITY,
     OR,
     ORDER,
     PRODUCT,
-    SUM,
     Piece,
     binary,
     call,
@@ -30,7 +30,7 @@ from sonnx.terms.walking import rebuilt
 from sonnx.terms.words import Named, select
 
 _INDEX_SIGNS = {
-    "subtract": ("-", SUM),
+    "subtract": ("-", ADDITIVE),
     "multiply": ("*", PRODUCT),
     "floor": ("/", PRODUCT),
     "remainder": ("%", PRODUCT),
@@ -220,7 +220,7 @@ class Writer(ABC):
         if term in self.known:
             return self.known[term]
         if term.word == "whole":
-            return Piece(str(term.data)) if term.data >= 0 else Piece(str(term.data), SUM)
+            return Piece(str(term.data)) if term.data >= 0 else Piece(str(term.data), ADDITIVE)
         if term.word == "index":
             return Piece(self.setting.called.get(term.data, term.data))
         a, b = term.arguments
@@ -232,7 +232,7 @@ class Writer(ABC):
                 return self.index(moved // b - steps if term.word == "floor" else moved % b)
         first, second = self.index(a), self.index(b)
         if term.word == "add":  # sums of indices are exact in any order
-            return Piece(f"{first.within(SUM)} + {second.within(SUM)}", SUM)
+            return Piece(f"{first.within(ADDITIVE)} + {second.within(ADDITIVE)}", ADDITIVE)
         return binary(*_INDEX_SIGNS[term.word], first, second)
 
     # Numbers, one method a word.

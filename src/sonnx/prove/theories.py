@@ -23,6 +23,7 @@ from sonnx.prove.smoke import CONTRADICTION, Task, TasksError, check_task, marke
 from sonnx.prove.tools import Tools, find_tools
 
 NO_DEFINITIONS: Mapping[str, str] = MappingProxyType({})
+_NO_SPELLINGS: Mapping[str, str] = MappingProxyType({})
 
 
 def operators_sources() -> dict[str, str]:
@@ -42,6 +43,7 @@ def prove_theories(
     *,
     sources: Mapping[str, str] | None = None,
     definitions: Mapping[str, str] = NO_DEFINITIONS,
+    spellings: Mapping[str, str] = _NO_SPELLINGS,
     options: Options | None = None,
     tools: Tools | None = None,
     watch: Watch | None = None,
@@ -49,11 +51,14 @@ def prove_theories(
     """Prove the theories of the named operators (`clip`, `onnx/clip`) and what they use, or all theories.
 
     `definitions` are modules that theories may use and that have no laws: what was written from the
-    definitions of operators, by its path. Raises ToolsMissingError, and ValueError for a name that no theory
+    definitions of operators, by its path; `spellings` are names of operators by the folder of their theories,
+    such as `onnx/clip`. Raises ToolsMissingError, and ValueError for a name that no theory
     has.
     """
     how = options or Options()
-    with planned_theories(names, sources=sources, definitions=definitions, options=how, tools=tools) as plan:
+    with planned_theories(
+        names, sources=sources, definitions=definitions, spellings=spellings, options=how, tools=tools
+    ) as plan:
         return carry_out([plan], how.jobs, watch)[0]
 
 
@@ -63,6 +68,7 @@ def planned_theories(
     *,
     sources: Mapping[str, str] | None = None,
     definitions: Mapping[str, str] = NO_DEFINITIONS,
+    spellings: Mapping[str, str] = _NO_SPELLINGS,
     options: Options,
     tools: Tools | None = None,
     wanted: Wanted = everything,
@@ -73,7 +79,7 @@ def planned_theories(
     """
     began = monotonic()
     texts = operators_sources() if sources is None else dict(sources)
-    chosen = _chosen(names, texts)
+    chosen = _chosen(names, texts, spellings)
     found = tools or find_tools()
     goals: dict[str, list[Goal]] = {}
     theories: list[Theory] = []
@@ -120,7 +126,7 @@ def reached(theory: Theory, texts: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
+def _chosen(names: Sequence[str], texts: Mapping[str, str], spellings: Mapping[str, str]) -> list[str]:
     """The files of the named theories and of those they use; all without a name."""
     if not names:
         return list(texts)
@@ -132,8 +138,8 @@ def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
         unknown += [] if found else [repr(name)]
         wanted += found
     if unknown:
-        about = dict.fromkeys(spelled(subject_of(file).removesuffix("/cases")) for file in texts)
-        there = ", ".join(about) or "none"
+        about = dict.fromkeys(subject_of(file).removesuffix("/cases") for file in texts)
+        there = ", ".join(spellings.get(subject, subject) for subject in about) or "none"
         raise ValueError(f"there is no theory of {', '.join(unknown)}; there are: {there}")
     for file in wanted:
         try:
@@ -147,17 +153,8 @@ def _chosen(names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
 def _names(subject: str) -> set[str]:
     """By which a theory may be asked for, in small letters: its folder, or its operator; cases likewise."""
     about = subject.removesuffix("/cases")
-    whole = spelled(about).lower().replace(".", "/")
+    whole = about.replace("_", "")
     return {subject} | {name for path in (about, whole) for name in (path, path.rpartition("/")[2])}
-
-
-def spelled(subject: str) -> str:
-    """How documents spell the operator of a theory: `Clip` for `onnx/clip`; others have their path."""
-    domain, _, folder = subject.rpartition("/")
-    if domain not in {"onnx", "xla"}:
-        return subject
-    name = "".join(part.capitalize() for part in folder.split("_"))
-    return f"xla.{name}" if domain == "xla" else name
 
 
 def _unreadable(file: str, problem: str) -> Goal:

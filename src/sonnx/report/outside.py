@@ -1,7 +1,6 @@
 """The error that ends a run at an element, in words: outside a domain, or undecided (D-ALL-11, D-ALL-8)."""
 
 from sonnx.model.location import Location
-from sonnx.numeric.balls import MOST_PRECISION
 from sonnx.report.text import finding_text
 from sonnx.vocabulary.outside import Outside, Undecided
 from sonnx.vocabulary.rule import DomainError, Finding, rule_page
@@ -32,7 +31,7 @@ def domain_error(outside: Outside | Undecided, location: Location | None) -> Dom
 def _undecided(outside: Undecided, location: Location | None) -> DomainError:
     found = Finding(
         "D-ALL-8",
-        f"Real numbers are enclosed as narrowly as a decision needs, by at most {MOST_PRECISION} bits.",
+        f"Real numbers are enclosed as narrowly as a decision needs, by at most {outside.most_bits} bits.",
         outside.operator,
         outside.values,
         f"{outside.text}, so the run stopped there and gives no output; most likely both are equal: give it "

@@ -23,6 +23,7 @@ class Undecided:
     operator: str
     values: tuple[Shown, ...]
     text: str
+    most_bits: int
 
 
 class OutsideError(ArithmeticError):

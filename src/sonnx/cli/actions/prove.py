@@ -11,7 +11,7 @@ from sonnx.cli.files import is_same_file
 from sonnx.cli.findings import say_findings
 from sonnx.cli.progress import Advance, bar, ended_by_signals
 from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, say, watched_console
-from sonnx.definitions import definitions, theory_sources
+from sonnx.definitions import definitions, spellings, theory_sources
 from sonnx.load.whole_file import whole_file
 from sonnx.prove.reporting import proofs_json, proofs_junit, proofs_text
 from sonnx.prove.result import Proofs
@@ -67,7 +67,12 @@ def _proofs(options: ProveOptions, watch: Watch) -> Proofs:
     how = Options(seconds=options.timeout, jobs=options.jobs, cache=options.cache)
     if options.operators:
         return prove_theories(
-            options.names, sources=theory_sources(), definitions=definitions(), options=how, watch=watch
+            options.names,
+            sources=theory_sources(),
+            definitions=definitions(),
+            spellings=spellings(),
+            options=how,
+            watch=watch,
         )
     from sonnx.prove.projects import prove_project  # noqa: PLC0415  theories need nothing of it
 

@@ -28,7 +28,7 @@ _TYPES: Mapping[Any, DType] = {**XLA.types, **ONNX.types}
 
 
 def in_jax(jax: Any, x: Mapping[str, Any], told: Mapping[str, Any]) -> Any:
-    """What somebody would write; the first attribute names the type."""
+    """What somebody would write; one attribute names the type."""
     (operand,) = x.values()
-    to, *_ = told.values()
+    (to,) = (told[each.attribute] for each in (ONNX, XLA) if each.attribute in told)
     return jax.lax.convert_element_type(operand, numpy_dtype(_TYPES[to]))

@@ -31,6 +31,7 @@ An engine that flushes subnormals to zero replaces each η/2 by the smallest nor
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Self
 
 import numpy as np
 
@@ -88,7 +89,7 @@ class Sum:
         lost = self.terms * float(_DOUBLE.smallest)
         return _up(_up(total + lost) * (1 + (self.terms + 4) * 2.0**-52))
 
-    def of(self, change: Callable[[Array], Array]) -> "Sum":
+    def of(self, change: Callable[[Array], Array]) -> Self:
         """The same convolution of operands that have been changed."""
         return replace(self, X=change(self.X), W=change(self.W), B=None if self.B is None else change(self.B))
 

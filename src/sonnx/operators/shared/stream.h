@@ -2,7 +2,7 @@
    that is overwritten as a whole, and what else the caches hold stays there. A kernel makes some lines of its
    output in a small array, which the nearest cache holds, and then streams them. */
 #define STREAM_LINE 64
-#define STREAM_AHEAD 512
+#define STREAM_AHEAD 256
 
 /* How many of `count` pieces, so many bytes each, come before the first that begins with a line: all of them
    where none does. */
@@ -23,14 +23,25 @@ INLINE void stream_ask(const void *from, int64_t bytes)
 }
 
 #if defined(__SSE2__)
-typedef long long stream_word __attribute__((vector_size(16), may_alias));
+/* As wide as the processor's vectors: of a line written in several words, fewer are on their way at a time. */
+#if defined(__AVX512F__)
+#define STREAM_WORD 64
+#define STREAM_NOW __builtin_ia32_movntdq512
+#elif defined(__AVX__)
+#define STREAM_WORD 32
+#define STREAM_NOW __builtin_ia32_movntdq256
+#else
+#define STREAM_WORD 16
+#define STREAM_NOW __builtin_ia32_movntdq
+#endif
+typedef long long stream_word __attribute__((vector_size(STREAM_WORD), may_alias));
 
 INLINE void stream_store(stream_word *to, stream_word word)
 {
 #if defined(__clang__)
     __builtin_nontemporal_store(word, to);
 #else
-    __builtin_ia32_movntdq(to, word);
+    STREAM_NOW(to, word);
 #endif
 }
 
