@@ -1,11 +1,11 @@
 """Write a small model of plain kernels, for proofs on small shapes.
 
-    python examples/kernels.py OUT.onnx [--convolutions | --elements TYPE]
+    python examples/kernels.py OUT.onnx [--convolutions | --operator NAME]
 
 It conforms to the profile as it is: a Conv with padding, strides and dilation, whose result is limited,
 chosen from and repeated. With `--convolutions` it has the Conv alone: that is what differs between the
-modes of accumulation. With `--elements float16` it has every operator on elements of that type instead, and
-every move, as the catalogue lists them.
+modes of accumulation. With `--operator add` it has Add on every type that is proved; so it is with each
+operator on elements, and each move, that the catalogue lists, under the name of its folder.
 """
 
 import argparse
@@ -122,40 +122,43 @@ def _converted(operator: Operator, asked: Call) -> Iterator[Call]:
             yield replace(asked, attributes={**asked.attributes, named: TO_ONNX[target]})
 
 
-def build_elements(name: str) -> ModelProto:
-    """Make a chain of every operator on elements, and all others beside it, on a type."""
-    made: dict[str, TensorType] = {}
+def names() -> Iterator[str]:
+    """What models of one operator there are: one for each, and of one that converts, for each type."""
+    for operator in NODE_OPERATORS.values():
+        types = [name for name in ELEMENTS if any(calls(operator, DType(name)))]
+        if operator.trying.converts_to:
+            yield from (f"{operator.folder}-{name}" for name in types)
+        elif types:
+            yield operator.folder
+
+
+def build_operator(name: str) -> ModelProto:
+    """Make the model of that name: nodes of an operator side by side, one for every type and call."""
+    folder, _, only = name.partition("-")
+    (operator,) = (each for each in NODE_OPERATORS.values() if each.folder == folder)
     known: dict[str, TensorType] = {}
+    made: dict[str, TensorType] = {}
     nodes: list[NodeProto] = []
     held: list[TensorProto] = []
-    ends, last = [], ""
-    for operator in NODE_OPERATORS.values():
-        for call in calls(operator, DType(name)):
-            label = f"{operator.folder}_{len(nodes)}"
+    for kind in [only] if only else ELEMENTS:
+        for call in calls(operator, DType(kind)):
+            label = f"{kind}_{len(nodes)}"
             results = list(operator.contract.output_types(call).values())
             labels = [label, *(f"{label}_{n}" for n in range(1, len(results)))]
             made |= dict(zip(labels, results, strict=True))
-            # What makes another type stands beside the chain, as moves do.
-            is_beside = operator.contract.good is not None or results[0].dtype is not DType(name)
-            held += _held(label, call, ELEMENTS[name])
+            held += _held(label, call, ELEMENTS[kind])
             taken: list[str] = []
             for operand, given in call.inputs.items():
-                # Whichever operators have an operand at the same place, it is the same tensor.
-                place = f"{given.dtype}_{'x'.join(map(str, given.sizes or ()))}_{len(taken)}"
                 if operand in call.constants or given.sizes == ():
                     taken.append(f"{label}_{operand}")
-                elif last and not is_beside and last not in taken and given == made[last]:
-                    taken.append(last)
-                else:
-                    taken.append(place)
-                    known[place] = given
+                    continue
+                # Whichever nodes have an operand at the same place, it is the same tensor.
+                taken.append(f"{given.dtype}_{'x'.join(map(str, given.sizes or ()))}_{len(taken)}")
+                known[taken[-1]] = given
             more = call.attributes
             nodes.append(helper.make_node(operator.contract.name, taken, labels, name=label, **more))
-            ends += labels if is_beside else []
-            last = last if is_beside else label
-    outputs = [_value(end, made.pop(end)) for end in (*ends, last)]
-    inputs, between = ([_value(*each) for each in values.items()] for values in (known, made))
-    graph = helper.make_graph(nodes, f"elements_{name}", inputs, outputs, held, value_info=between)
+    inputs, outputs = ([_value(*each) for each in values.items()] for values in (known, made))
+    graph = helper.make_graph(nodes, name.replace("-", "_"), inputs, outputs, held)
     opsets = [helper.make_opsetid("", OPSET)]
     return helper.make_model(
         graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="sonnx-example"
@@ -183,10 +186,10 @@ def main() -> None:
     parser.add_argument("output", type=Path, metavar="OUT.onnx")
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--convolutions", action="store_true", help="only Conv")
-    choice.add_argument("--elements", choices=ELEMENTS, help="operators on elements of this type")
+    choice.add_argument("--operator", choices=[*names()], metavar="NAME", help="one operator, on all types")
     arguments = parser.parse_args()
-    elements = arguments.elements
-    model = build_elements(elements) if elements else build(convolutions=arguments.convolutions)
+    operator = arguments.operator
+    model = build_operator(operator) if operator else build(convolutions=arguments.convolutions)
     arguments.output.write_bytes(model.SerializeToString(deterministic=True))
 
 

@@ -138,7 +138,7 @@ def run(folder: Path, *, everything: bool, root: Path = ROOT) -> int:
 
 
 def prove(folder: Path, wanted: frozenset[str], tools: Tools) -> Found:
-    """Prove some units now, whatever an earlier run remembers; all texts are looked at in any case."""
+    """Prove some units now, whatever an earlier run remembers; all theories are looked at in any case."""
     asked: set[str] = set()
 
     def is_wanted(subject: str, unit: str) -> bool:
@@ -156,12 +156,13 @@ def prove(folder: Path, wanted: frozenset[str], tools: Tools) -> Found:
             wanted=is_wanted,
         )
         plans = [stack.enter_context(theory)]
-        for name in PROJECTS:
+        projects = [name for name in PROJECTS if any(each.startswith(f"{name} ") for each in wanted)]
+        for name in projects:
             project = planned_project(_written(folder, name), options=options, tools=tools, wanted=is_wanted)
             plans.append(stack.enter_context(project))
         with bar("proving") as advance:
             found = carry_out(plans, None, lambda done, total, name: advance(done, total, name, 0))
-    return Found(dict(zip((THEORIES, *PROJECTS), found, strict=True)), frozenset(asked))
+    return Found(dict(zip((THEORIES, *projects), found, strict=True)), frozenset(asked))
 
 
 def _written(folder: Path, name: str) -> Path:
@@ -227,7 +228,10 @@ def _held(lock: Lock, problems: Sequence[str]) -> Lock:
 
 
 def _unasked(units: Sequence[Unit], found: Found) -> list[str]:
-    return sorted({unit.name for unit in units} ^ found.asked)
+    """What tools do not see of what was looked at; projects that stand by the lock as a whole were not."""
+    left_out = {*PROJECTS} - found.reports.keys()
+    looked_at = {unit.name for unit in units if unit.name.partition(" ")[0] not in left_out}
+    return sorted(looked_at ^ found.asked)
 
 
 def _report(folder: Path, reports: Mapping[str, Proofs]) -> None:

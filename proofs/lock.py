@@ -31,7 +31,7 @@ class LockError(ValueError):
 class Unit:
     """What can have an entry: its name, the digest of its texts, and that of the tools.
 
-    It has at least so many goals, and searches for contradictions.
+    It has at least so many goals, and searches for contradictions. Units that are `together` are drawn so.
     """
 
     name: str
@@ -39,6 +39,12 @@ class Unit:
     tools: str
     goals: int = 1
     searches: int = 0
+    together: str = ""
+
+    @property
+    def drawn_as(self) -> str:
+        """The name under which it is drawn."""
+        return self.together or self.name
 
 
 @dataclass(frozen=True)
@@ -193,14 +199,15 @@ def choose(units: Sequence[Unit], lock: Lock, tree: str, *, everything: bool = F
         for unit in there
         if lock.entries[unit.name].text == unit.text and lock.entries[unit.name].tools != unit.tools
     ]
-    rest = [unit.name for unit in there if unit.name not in {*changed, *others}]
-    drawn = frozenset(rest) if everything else draw(rest, tree)
+    rest = [unit for unit in there if unit.name not in {*changed, *others}]
+    named = {unit.drawn_as for unit in rest}
+    drawn = frozenset(named) if everything else draw(named, tree)
     return Choice(
         tuple(missing),
         tuple(changed),
         tuple(others),
-        tuple(name for name in rest if name in drawn),
-        tuple(name for name in rest if name not in drawn),
+        tuple(unit.name for unit in rest if unit.drawn_as in drawn),
+        tuple(unit.name for unit in rest if unit.drawn_as not in drawn),
         tuple(sorted(lock.entries.keys() - by_name.keys())),
     )
 

@@ -65,7 +65,9 @@ def test_all_names_without_a_theory_are_told_at_once(tmp_path: Path, monkeypatch
     use(tmp_path, monkeypatch)
     unknown = run("--operators", "none\x1b", "tiny", "nothing")
     assert unknown.exit_code == 2
-    assert unknown.stderr == ("error: there is no theory of 'none\\x1b', 'nothing'; there are: onnx/tiny, graph\n")
+    assert unknown.stderr == (
+        "error: there is no theory of 'none\\x1b', 'nothing'; there are: onnx/tiny, graph\n"
+    )
     assert unknown.stdout == ""
 
 

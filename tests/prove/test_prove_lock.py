@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import proofs.__main__ as command
 import pytest
-from examples.kernels import ELEMENTS
 from proofs import units as units_of
 from proofs.lock import (
     EMPTY,
@@ -161,6 +160,18 @@ def test_the_draw_hangs_on_the_tree_alone_and_everybody_is_drawn_in_time() -> No
     assert draw(["one"], "tree") == {"one"}
 
 
+def test_who_is_together_is_drawn_together() -> None:
+    units = [replace(unit, together="t") if number % 2 else unit for number, unit in enumerate(UNITS)]
+    lock = Lock(NAMES, {unit.name: replace(ENTRY, text=unit.text, tools=unit.tools) for unit in units})
+    together, seen = {unit.name for unit in units if unit.together}, set()
+    for tree in map(str, range(60)):
+        drawn = {*choose(units, lock, tree).drawn}
+        assert drawn
+        assert together <= drawn or not together & drawn
+        seen.add(together <= drawn)
+    assert seen == {True, False}
+
+
 def test_a_drawn_entry_that_claims_something_else_is_found_out() -> None:
     unit, entry = UNITS[0], FULL.entries[UNITS[0].name]
     assert contradicted(unit, entry, entry_of(unit, goals(), COMMIT, DAY)) == ""
@@ -309,19 +320,17 @@ def test_what_is_proved_now_comes_from_no_cache_and_is_what_was_asked_for(
     monkeypatch.setattr(command, "planned_theories", planned)
     monkeypatch.setattr(command, "planned_project", planned)
     monkeypatch.setattr(command, "emitted", lambda name: {"model.c": name.encode()})
-    (tmp_path / "example").mkdir()
-    (tmp_path / "example" / "left.c").write_text("of an earlier run")
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "left.c").write_text("of an earlier run")
     found = command.prove(tmp_path, frozenset({"onnx/clip Clip", "kernels f"}), cast(Any, None))
     assert seen == [
         ("onnx/clip/theory.mlw", False, True),
-        ("example", False, False),
         ("kernels", False, True),
-        ("fused", False, False),
-        *((f"elements of {name}", False, False) for name in ELEMENTS),
     ]
-    asked = {"onnx/clip Clip", "example f", "kernels f", "fused f"}
-    assert found.asked == asked | {f"elements of {name} f" for name in ELEMENTS}
-    assert [path.name for path in (tmp_path / "example").iterdir()] == ["model.c"]
+    # Nobody looks at a project of which nothing is wanted.
+    assert found.asked == {"onnx/clip Clip", "kernels f"}
+    assert found.reports.keys() == {"operators", "kernels"}
+    assert [path.name for path in (tmp_path / "kernels").iterdir()] == ["model.c"]
 
 
 def proofs_for(wanted: frozenset[str], wrong: str = "", extra: str = "", spoiled: str = "") -> command.Found:
