@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.derive import test_views as views_by_hand
+from tests.derive import test_views_in_place as views_by_hand
 from tests.derive.wrong_walks import Mutant, see_noticed
 from tests.native import test_native_domains as domains
 from tests.native import test_native_followed as followed
