@@ -14,7 +14,7 @@ from sonnx.model.graph import Constant, Graph, Node, Value
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.operators import operator
 from sonnx.vocabulary.call import ABSENT, Call
-from sonnx.vocabulary.operator import Contract, Operand, operand_names
+from sonnx.vocabulary.operator import Contract, Operand, goes_by, operand_names
 
 FLOAT = tensor_type("float[]")
 NUMPY = {"int32": np.int32, "int64": np.int64}
@@ -58,15 +58,22 @@ def _in_order(operands: Iterable[Operand], example: Call) -> list[str]:
 def _outputs(contract: Contract, example: Call) -> Iterable[Value]:
     """The declared outputs, else what follows as far as it does: what is left out counts as written.
 
-    An open size is 1; an open type is that of X.
+    An open size is 1; an open type is that of the first operand with which the output shares its type.
     """
     found = contract.output_types(amended(operator(contract.name), example))
     # Of an unknown number of outputs there is one at least.
     known = {**found, **example.outputs} or dict.fromkeys(operand_names(contract.outputs, 1), FLOAT)
+    shared = contract.outputs[0].variable
+    first = next((name for name in example.inputs if _variable(contract, name) == shared), "")
     for name, kind in known.items():
         sizes = tuple(size if isinstance(size, int) else 1 for size in kind.shape or ())
-        closed = TensorType(kind.dtype or example.inputs.get("X", FLOAT).dtype or DType.FLOAT, sizes)
+        closed = TensorType(kind.dtype or example.inputs.get(first, FLOAT).dtype or DType.FLOAT, sizes)
         yield Value(name, kind if name in example.outputs else closed)
+
+
+def _variable(contract: Contract, name: str) -> str | None:
+    """What the type of an operand is called in a contract; None of what is no operand of it."""
+    return next((each.variable for each in contract.inputs if goes_by(each, name)), None)
 
 
 def _constant(name: str, kind: TensorType, held: tuple[Any, ...]) -> Constant:

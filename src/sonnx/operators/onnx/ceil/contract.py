@@ -6,7 +6,7 @@ from sonnx.vocabulary.operator import Operand
 
 CONTRACT = elementwise(
     "Ceil",
-    versions=(6, 13),
+    versions=(13,),
     summary="Rounds every element up to an integer.",
     inputs=[Operand("X", "X", "the tensor")],
     output=Operand("Y", "Y", "the least integers that are not below the elements"),

@@ -6,7 +6,7 @@ from sonnx.vocabulary.operator import Operand
 
 CONTRACT = elementwise(
     "Floor",
-    versions=(6, 13),
+    versions=(13,),
     summary="Rounds every element down to an integer.",
     inputs=[Operand("X", "X", "the tensor")],
     output=Operand("Y", "Y", "the greatest integers that are not above the elements"),
