@@ -386,8 +386,9 @@ def test_a_composition_of_more_than_elements_is_no_one_function_of_them() -> Non
 
 def test_a_part_that_leaves_elements_at_their_places_is_one_function_of_them() -> None:
     left = operator(tensorwise(lambda X: tensor(X.shape, lambda *i: X[i])), "X")
-    op = operator(None, "X", body=lambda call: (BodyNode(left, ("X",), ("Z",)),))
-    for shape in ("float[2]", "float[1,3]", "float[]"):
+    lines = operator(tensorwise(lambda X: tensor(X.shape, lambda line, column: X[line, column])), "X")
+    for part, shape in ((left, "float[2]"), (left, "float[1,3]"), (left, "float[]"), (lines, "float[2,3]")):
+        op = operator(None, "X", body=lambda call, part=part: (BodyNode(part, ("X",), ("Z",)),))
         found = traced(op, {"X": tensor_type(shape)}, {}, {})
         assert found.element is not None
         assert found.element.term is found.element.executed is value("X")

@@ -18,7 +18,7 @@ from sonnx.prove.running import Options
 from sonnx.prove.theories import operators_sources, prove_theories
 from sonnx.terms.tensors import tensor
 from sonnx.terms.tracing import tensorwise
-from sonnx.vocabulary.operator import BodyNode
+from sonnx.vocabulary.operator import BodyNode, Operator
 
 pytestmark = pytest.mark.measured
 
@@ -154,14 +154,31 @@ def test_a_composition_is_its_parts_one_in_the_other() -> None:
     ]
 
 
+def composed_of(move: Callable[..., Any]) -> Operator:
+    """A composition whose only part makes that of a matrix."""
+    part = replace(OPERATOR["relu"], definition=tensorwise(move))
+    return replace(OPERATOR["hard_swish"], body=lambda _: (BodyNode(part, ("X",), ("Y",)),))
+
+
 def test_a_composition_of_more_than_elements_has_no_module() -> None:
-    turned = replace(OPERATOR["relu"], definition=tensorwise(lambda X: tensor(X.shape, lambda i: X[i])))
-    assert (
-        written(replace(OPERATOR["hard_swish"], body=lambda _: (BodyNode(turned, ("X",), ("Y",)),))) is None
-    )
+    # Elements that lie elsewhere: the lines backwards, columns for lines, the first line in place of each.
+    for move in (
+        lambda X: tensor(X.shape, lambda i, j: X[X.shape[0] - 1 - i, j]),
+        lambda X: tensor(X.shape[::-1], lambda i, j: X[j, i]),
+        lambda X: tensor(X.shape, lambda i, j: X[0, j]),
+    ):
+        assert written(composed_of(move)) is None
     # With attributes it would be a definition for each of their values.
     known = OPERATOR["hard_sigmoid"]
     assert written(replace(known, definition=None, body=OPERATOR["hard_swish"].body)) is None
+
+
+def test_a_part_that_leaves_elements_where_they_are_is_one_on_elements() -> None:
+    found = written(composed_of(lambda X: tensor(X.shape, lambda i, j: X[i, j])))
+    assert found is not None
+    case = '["A case"]\nsource = "by hand"\ngiven = { X = "int8[1] -3" }\ngives = { Y = "int8[1] -3" }\n'
+    (line,) = goals(case_theory(found, "onnx/hard_swish", read_cases(case)))[1:]
+    assert line == "hard_swish x_1 = x_1"
 
 
 def test_what_has_no_words_has_no_goal() -> None:

@@ -47,8 +47,9 @@ def symbolic(operator: Operator) -> Symbolic | None:
 def _composed(operator: Operator) -> Symbolic | None:
     """The trees of a composition; None where some part of it is no function of elements."""
     inputs = operator.contract.inputs
+    # One element alone is left where it is by every move, so there are several along each axis.
     types = {
-        name: TensorType(operand.types[0], (1,))
+        name: TensorType(operand.types[0], (2, 3))
         for operand in inputs
         for name in operand_names((operand,), 2 if operand.variadic else 1)
     }

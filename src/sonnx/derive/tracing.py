@@ -11,7 +11,7 @@ from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.rounding import FORMATS
-from sonnx.terms.tensors import Given, tensor
+from sonnx.terms.tensors import Given
 from sonnx.terms.term import DefinitionError, Sort, Term
 from sonnx.terms.tracing import Element, Trace, at_every_index, trace
 from sonnx.terms.walking import calculates, substituted, without_nans
@@ -151,9 +151,11 @@ def _composed(operator: Operator, body: Sequence[BodyNode], types: Mapping[str, 
 
 def _left_alone(found: Trace) -> Element | None:
     """What a move makes of an element that it leaves at its place; None where it moves any."""
+    made, *others = found.made
+    # As in a definition, the one index of an axis of size 1 is 0.
+    here = tuple(0 if size == 1 else each for each, size in zip(made.indices, made.shape, strict=True))
     for name, operand in found.operands.items():
-        same = tensor(operand.shape, lambda *i, operand=operand: operand[i])
-        if [(same.shape, id(same.term))] == [(each.shape, id(each.term)) for each in found.made]:
+        if not others and operand.shape == made.shape and operand[here] is made.term:
             return Element((name,), value(name), value(name))
     return None
 
