@@ -22,6 +22,25 @@ class LosesZeros(Reference):
         return [output + output.dtype.type(0)] if output.dtype.kind == "f" else [output]
 
 
+class RoundsDown(Reference):
+    """Divides as Python does, and by 0 as NumPy does: no run stops."""
+
+    name = "rounds down"
+
+    def run(self, question: Question) -> Sequence[Any]:
+        with np.errstate(all="ignore"):
+            return [np.floor_divide(*question.operands.values())]
+
+
+class Refuses(Reference):
+    """Knows the operator, but says so too late."""
+
+    name = "refuses"
+
+    def run(self, question: Question) -> Sequence[Any]:
+        raise NotImplementedError("not yet")
+
+
 class LosesMatrices(Reference):
     """Wrong on matrices of a few elements, of which there are no vectors."""
 

@@ -59,6 +59,38 @@ def test_a_departure_is_counted_named_and_made_small() -> None:
     assert rules["D-WHERE-1"] == "conforms"
 
 
+def test_a_run_that_stops_where_it_must_conforms() -> None:
+    found = cell("reference", "mod", DType.INT8)
+    assert found.verdict == "conforms"
+    # Four trials for each of the two ways to call it.
+    assert found.grades == {"bits": len(found.cases) - 8, "stop": 8}
+    (ruling,) = (rule for rule in found.rules if rule.identifier == "D-ALL-11")
+    assert dict(ruling.cases) == {"conforms": 8}
+
+
+def test_a_run_that_goes_on_where_it_must_stop_departs_and_smaller_trials_stay_inside() -> None:
+    found = cell("RoundsDown", "div", DType.INT8)
+    assert found.verdict == "departs"
+    by_ruling = {each.identifier: each for each in found.departures}
+    assert set(by_ruling) == {"D-ALL-11", "D-DIV"}
+    going_on, rounded = by_ruling["D-ALL-11"], by_ruling["D-DIV"]
+    assert (going_on.cases, going_on.elements, going_on.expected) == (4, 2, {})
+    assert going_on.trial.inputs["B"].tolist() == 0
+    # No divisor of the other one becomes 0: nothing is specified that could differ.
+    assert rounded.elements == 2
+    assert rounded.trial.inputs["B"].tolist() != 0
+    assert list(rounded.expected) == ["C"]
+
+
+def test_who_refuses_everything_conforms_nowhere() -> None:
+    found = cell("Refuses", "div", DType.INT8)
+    assert found.verdict == "unsupported"
+    assert found.counts == {"crashes": 0, "departs": 0, "conforms": 0, "unsupported": len(found.cases)}
+    assert found.grades == {}
+    (stop,) = found.stops
+    assert (stop.cases, stop.said) == (len(found.cases), "refused: NotImplementedError: not yet")
+
+
 @pytest.mark.long
 def test_what_the_search_alone_finds_counts_for_its_rulings() -> None:
     found = cell("LosesMatrices", "where", DType.FLOAT)

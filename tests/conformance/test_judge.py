@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import sonnx
+from sonnx.conformance.campaign import outcome
 from sonnx.conformance.judge import SpecifiedError, Sums, judge
+from sonnx.conformance.runtimes.answer import Answer, AnswerKind
 from sonnx.conformance.subjects import SUBJECTS, Subject
 from sonnx.conformance.words import element_text, text_at
 from sonnx.model.dtype import DType
@@ -75,6 +77,47 @@ def test_a_processor_that_does_not_calculate_as_ieee_754_says_is_no_fault_of_a_d
     monkeypatch.setattr("sonnx.conformance.judge.apply", refused)
     with pytest.raises(NotIeeeError, match="flushes"):
         judged("clip", clip([1], 0, 1), np.zeros(1, F))
+
+
+def divided(*divisors: int) -> Trial:
+    """Seven divided by integers, none of which is a constant."""
+    given = {"A": np.full(len(divisors), 7, np.int32), "B": np.array(divisors, np.int32)}
+    return Trial("t", given, (), "")
+
+
+def test_outputs_where_a_run_must_stop_break_the_ruling_on_domains() -> None:
+    subject = BY_NAME["div"]
+    stopping = subject.specified(divided(2, 0, 3), DType.INT32)
+    assert stopping.stop == "A[1] is 7, B[1] is 0"
+    for found, told in (([np.array([3, 0, 2], np.int32)], "int32[3]"), ([], "no error"), ([F(1)] * 2, "")):
+        ((difference,), grade) = (judge(stopping, found).differences, judge(stopping, found).grade)
+        assert grade is None
+        assert (difference.identifier, difference.place, difference.kind) == ("D-ALL-11", None, "value")
+        text = "At every element, the divisor is not 0; where not, the run stops and gives no output."
+        assert difference.clause == text
+        assert difference.expected == "no output: the run stops, for A[1] is 7, B[1] is 0"
+        assert difference.found == (told or "float[], float[]")
+    goes_on = subject.specified(divided(2, 1, 3), DType.INT32)
+    assert goes_on.stop == ""
+    assert judge(goes_on, [np.array([3, 7, 2], np.int32)]).grade == "bits"
+
+
+@pytest.mark.parametrize(
+    ("kind", "stops", "verdict", "grade"),
+    [
+        ("refused", True, "conforms", "stop"),
+        ("refused", False, "unsupported", None),  # without need
+        ("unsupported", True, "unsupported", None),
+        ("crashed", True, "crashes", None),  # which is no error that anybody could hear of
+        ("late", True, "crashes", None),
+    ],
+)
+def test_a_refusal_conforms_where_a_run_must_stop(
+    kind: AnswerKind, stops: bool, verdict: str, grade: str | None
+) -> None:
+    asked = divided(2, 0) if stops else divided(2, 1)
+    found = outcome(BY_NAME["div"], DType.INT32, asked, Answer(kind), "free")
+    assert (found.verdict, found.grade, found.differences) == (verdict, grade, ())
 
 
 WRONG: dict[str, tuple[list[float], float, float, list[float], str]] = {

@@ -20,6 +20,7 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.operators.onnx.conv.geometry import CONVOLUTION
 from sonnx.vocabulary.operator import Operator
+from sonnx.vocabulary.rule import DomainError
 from sonnx.vocabulary.trial import Trial
 
 pytestmark = pytest.mark.measured
@@ -259,30 +260,32 @@ def is_deep(trial: Trial) -> bool:
 
 
 def distinct(name: str) -> Trial:
-    """A trial with several axes whose output elements are told apart by their value."""
+    """A trial with several axes whose output elements are told apart by their value, as far as a type can."""
+    subject = subject_named(name)
+    to = subject.operator.trying.converts_to
     wanted = {
         **dict.fromkeys(("conv", "xla.conv_with_general_padding"), "everything-unlike"),
         "xla.conv": "other-unlike-strides-valid",
-        "xla.convert_element_type": "matrix",
-    }.get(name, "shape-three-axes")
-    subject = subject_named(name)
-    trials = list(subject.systematic(DType.FLOAT, 0))
+    }.get(name, "matrix" if to else "shape-three-axes")
+    dtype = DType.FLOAT if DType.FLOAT in subject.types else subject.types[-1]
+    trials = list(subject.systematic(dtype, 0))
     if subject.operator.contract.good is not None:
         trials = [replace(each, name=wanted) for each in trials if each.name[0].isdigit() and is_deep(each)][
             -1:
         ]
     trial = next(trial for trial in trials if trial.name.startswith(wanted))
     numbers = np.random.default_rng(1)
+    # Of truths there are two, so those stay as they are.
     given = {
         key: array
-        if key == "condition" or key in subject.operator.contract.settled
-        else numbers.permutation(array.size).reshape(array.shape).astype(F) + F(2)
+        if array.dtype == bool or key in subject.operator.contract.settled
+        else numbers.permutation(array.size).reshape(array.shape).astype(array.dtype) + array.dtype.type(2)
         for key, array in trial.inputs.items()
     }
     given |= {"min": np.array(0, F), "max": np.array(999, F)} if "min" in given else {}
     attributes = {**trial.attributes}
-    if "new_element_type" in attributes:
-        attributes["new_element_type"] = "f64"
+    if to:
+        attributes[to] = next(each for each in (11, "f64") if type(each) is type(attributes[to]))
     return Trial("distinct", given, trial.shows, "Distinct.", attributes, trial.constants)
 
 
@@ -310,7 +313,10 @@ def test_one_wrong_output_element_leaves_what_decides_it(name: str, jumps: bool)
 
     def departs(each: Trial) -> bool:
         question(subject.operator, each)  # obeys all rules
-        return bool(wrong(right(subject.operator, each)).any())
+        try:
+            return bool(wrong(right(subject.operator, each)).any())
+        except DomainError:  # a run that stops gives no wrong element
+            return False
 
     counted = Counted(departs)
     small = reduced(subject, trial, counted, place=place if jumps else None)

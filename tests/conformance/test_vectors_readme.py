@@ -55,7 +55,7 @@ def judge(tree: Path) -> ModuleType:
 def from_files(model: Path, inputs: dict[str, Any]) -> list[Any]:
     """A stand-in that says what the .npy files say; strings have none."""
     case = model.parent
-    if not (case / "test_data_set_0" / "output_0.npy").exists():
+    if not (case / "test_data_set_0" / "output_0.npy").exists():  # which stops where it must
         return ours(model, inputs)
     array = npy(case.parent, case.name, "output_0")
     return [array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array]
@@ -118,7 +118,7 @@ def test_the_specification_conforms(
 ) -> None:
     judge.__dict__["run"] = from_files
     assert judge.main(tree, []) == 0
-    assert capsys.readouterr().out == f"{TOTAL - 13} bits, 13 separate\n"
+    assert capsys.readouterr().out == f"{TOTAL - 14} bits, 13 separate, 1 stop\n"
     judge.__dict__["run"] = ours
     onnx_ones = ("clip", "where", "expand")
     exact = sum(len(names) for (operator, _), names in CASES.items() if operator in onnx_ones)
@@ -133,6 +133,18 @@ def test_nothing_judged_is_no_success(
     assert capsys.readouterr().out.splitlines()[-1] == "2 refused"
     assert judge.main(tree, ["relu"]) == 2
     assert capsys.readouterr().out == "no such case\n"
+    # Who refuses everything, what has no result among it, has not been judged.
+    judge.__dict__["run"] = lambda *_: 1 / 0
+    assert judge.main(tree, ["div"]) == 2
+    assert capsys.readouterr().out.splitlines()[-1] == "1 refused, 1 stop"
+
+
+def test_outputs_where_a_run_must_stop_depart(tree: Path, judge: ModuleType) -> None:
+    case = "div/int8/stops-at-the-last"
+    assert verdict(judge, tree, case, ours) == "stop"
+    assert verdict(judge, tree, case, lambda *_: []) == "departs: outputs where the run must stop"
+    given = np.zeros(67, np.int8)
+    assert verdict(judge, tree, case, lambda *_: [given]) == "departs: outputs where the run must stop"
 
 
 # --- what it notices ---------------------------------------------------------------------------------------

@@ -31,7 +31,10 @@ FORMS = 6
 
 
 def asked(subject: Once, dtype: DType) -> Iterator[Trial]:
-    return (each for each in subject.trials(dtype, SEED) if not is_twin(each) and not is_large(each))
+    """Small trials that have results, each once."""
+    for each in subject.trials(dtype, SEED):
+        if not (is_twin(each) or is_large(each) or subject.specified(each, dtype).stop):
+            yield each
 
 
 def can_have(subject: Once, dtype: DType, fault: str) -> bool:

@@ -35,10 +35,10 @@ class Asked(Protocol):
 class Outcome:
     """What became of one trial; `grade` says how it conforms, `differences` how it departs.
 
-    `said` is what the runtime said where it refused or crashed, `outputs` what it gave where it did not.
-    `printed` is the last line on the standard error of what crashed; no two crashes are told apart by it, for
-    it may hold addresses. `against` are its outputs to the same operands, none of them a constant, where
-    those contradict it.
+    `said` is what the runtime said where it refused or crashed, `outputs` what it gave where it did not; a
+    refusal conforms where a run must stop. `printed` is the last line on the standard error of what crashed;
+    no two crashes are told apart by it, for it may hold addresses. `against` are its outputs to the same
+    operands, none of them a constant, where those contradict it.
     """
 
     subject: Subject
@@ -107,6 +107,8 @@ def outcome(subject: Subject, dtype: DType, trial: Trial, answer: Answer, sums: 
         return Outcome(
             *(subject, dtype, trial, verdict, judgement.grade, judgement.differences), outputs=answer.outputs
         )
+    if answer.kind == "refused" and subject.specified(trial, dtype).stop:
+        return Outcome(subject, dtype, trial, "conforms", "stop", said=answer.text)
     verdict = "unsupported" if answer.kind in ("refused", "unsupported") else "crashes"
     printed = answer.said[-1] if verdict == "crashes" and answer.said else ""
     return Outcome(subject, dtype, trial, verdict, said=answer.text, printed=printed)

@@ -109,10 +109,10 @@ def _is_single(found: Outcome) -> bool:
 def _classes(found: Outcome, wanted: Key) -> tuple[str, ...]:
     """What an element should be and what it is; nothing where that is not about elements."""
     difference = next(each for each in found.differences if key(each) == wanted)
-    mode = "separate" if found.subject.enclose is not None else ""
-    names = found.subject.specified(found.trial, found.dtype).results(mode)
     if difference.place is None:
         return ()
+    mode = "separate" if found.subject.enclose is not None else ""
+    names = found.subject.specified(found.trial, found.dtype).results(mode)
     output = dict(zip(names, found.outputs, strict=True))[difference.output]
     arrays = [each for each in (names[difference.output], output) if not isinstance(each, TensorType)]
     return tuple(_class(array, difference.place) for array in arrays)

@@ -78,7 +78,9 @@ class _Tally:
         return sum(number for each, number in self.shown.items() if each[0] == "crashes")
 
     def add(self, found: Outcome) -> None:
-        """Count one outcome."""
+        """Count one outcome; who has never answered does not stop, but supports nothing."""
+        if found.grade == "stop" and self.answered is None:
+            found = replace(found, verdict="unsupported", grade=None)
         broken = tuple(dict.fromkeys(each.identifier for each in found.differences))
         keys = tuple(dict.fromkeys(found.keys))
         about = found.said or ", ".join(broken)
@@ -235,7 +237,8 @@ def _smallest(ask: Callable[[Trial], Outcome], tally: _Tally, wanted: Key) -> Ou
 
 def _departure(tally: _Tally, wanted: Key, found: Outcome, cause: Key | None) -> Departure:
     difference = next(each for each in found.differences if key(each) == wanted)
-    specified = found.subject.specified(found.trial, found.dtype).results(_mode(found))
+    said = found.subject.specified(found.trial, found.dtype)
+    specified = {} if said.stop else said.results(_mode(found))
     # What contradicts itself has conformed, so it is arrays.
     against = dict(zip(specified, found.against, strict=True)) if found.against else specified
     expected = {name: array for name, array in against.items() if not isinstance(array, TensorType)}

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from sonnx.conformance.words import text_at
+from sonnx.derive.domains import domain_of
 from sonnx.evaluate.apply import apply
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
@@ -17,14 +19,15 @@ from sonnx.numeric.enclosure import Enclosure
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.rules.wording import count
 from sonnx.vocabulary.operator import Operator
-from sonnx.vocabulary.rule import RuleError
+from sonnx.vocabulary.rule import DomainError, RuleError
 from sonnx.vocabulary.special_values import is_nan
 from sonnx.vocabulary.trial import Clause
 
 # How a sum must be taken: with the bits of one of the two modes, or in any order inside the enclosure.
 Sums = Literal["free", "separate", "fused"]
-# What a result was found to be: the specified bits (of a mode of sums), or inside the enclosure.
-Grade = Literal["bits", "separate", "fused", "enclosure"]
+# What a result was found to be: the specified bits (of a mode of sums), or inside the enclosure; or there is
+# none, as it must be where a run stops.
+Grade = Literal["bits", "separate", "fused", "enclosure", "stop"]
 # In what an element differs: not at all in its value, or in that too.
 DifferenceKind = Literal["value", "sign of zero", "bits of NaN", "type or shape"]
 
@@ -77,6 +80,17 @@ class Specified:
     trial: str = ""
     _results: dict[str, Mapping[str, Array]] = field(default_factory=dict, repr=False)
 
+    @cached_property
+    def stop(self) -> str:
+        """The elements at which a run must stop, and give no output (D-ALL-11); nothing where it goes on."""
+        if domain_of(self.operator) is None:
+            return ""
+        try:
+            self.results(self.modes[0] if self.modes else "")
+        except DomainError as error:
+            return ", ".join(f"{value.name} is {value.value}" for value in error.findings[0].values)
+        return ""
+
     def results(self, mode: str = "") -> Mapping[str, Array]:
         """The outputs by name; of an operator that sums, in one of its modes. Raises SpecifiedError."""
         if mode not in self._results:
@@ -95,6 +109,8 @@ class Specified:
 
 def judge(specified: Specified, found: Sequence[Any], sums: Sums = "free") -> Judgement:
     """Judge the outputs of a runtime, which are in the order of the operator's outputs."""
+    if specified.stop:
+        return Judgement(None, (_gone_on(specified, found),))
     wanted = sums if sums != "free" or not specified.modes else specified.modes[0]
     expected = specified.results(wanted if specified.modes else "")
     if len(found) != len(expected):
@@ -203,6 +219,17 @@ def _broken(right: TensorType, found: TensorType, held: bool) -> Iterator[str]:
         yield _TYPES
     if shape:
         yield _SHAPES
+
+
+def _gone_on(specified: Specified, found: Sequence[Any]) -> Difference:
+    """There are outputs where a run must stop."""
+    domain = domain_of(specified.operator)
+    assert domain is not None  # a run stops
+    clause = f"At every element, {domain.text}; where not, the run stops and gives no output."
+    described = (v if isinstance(v, TensorType) else describe(v)[0] for v in found)
+    given = ", ".join(map(str, described)) or "no error"
+    expected = f"no output: the run stops, for {specified.stop}"
+    return Difference(domain.ruling, clause, "value", "", None, expected, given)
 
 
 def _whole(specified: Specified, clause: str, expected: str, found: str) -> Difference:

@@ -9,7 +9,7 @@ from sonnx.conformance.words import did_you_mean, meant_by
 from sonnx.derive.clauses import clauses
 from sonnx.derive.forms import form_of
 from sonnx.derive.tracing import makes_nans
-from sonnx.derive.trials import drawn, trials
+from sonnx.derive.trials import drawn, stopping, trials
 from sonnx.model.dtype import IEEE, DType
 from sonnx.numeric.bits import NanRule
 from sonnx.operators.catalogue import OPERATORS
@@ -24,12 +24,16 @@ from sonnx.vocabulary.trying import Enclose
 Unit = tuple[str, DType]
 
 
+def _nowhere(dtype: DType) -> Iterator[Trial]:
+    return iter(())
+
+
 @dataclass(frozen=True)
 class Subject:
     """An operator on trial.
 
     `clauses` takes operands and attributes, and the name of an output where it is not the first. `enclose` is
-    there for operators that sum, and so have modes.
+    there for operators that sum, and so have modes. `stopping` are trials at which a run must stop.
     """
 
     operator: Operator
@@ -38,6 +42,7 @@ class Subject:
     drawn: Drawn
     form: Form = ALIGNED
     enclose: Enclose | None = None
+    stopping: Callable[[DType], Iterator[Trial]] = _nowhere
 
     @property
     def identifier(self) -> str:
@@ -69,7 +74,7 @@ class Subject:
         return self.operator.trying.asked_as is not None
 
     def trials(self, dtype: DType, seed: int) -> Iterator[Trial]:
-        """The cases that were worked out by hand, then all systematic and random ones."""
+        """The cases that were worked out by hand, all systematic and random ones, then those that stop."""
         for number, case in enumerate(load_cases(self.identifier)):
             first = next(iter(case.inputs)) if self._typed.variadic else self._typed.name
             # What is converted over the reals has results that no runtime holds.
@@ -80,6 +85,8 @@ class Subject:
                 asked = {name: value for name, value in case.attributes.items() if name != "accumulate"}
                 yield Trial(f"by-hand-{number}", inputs, case.rulings, text, asked)
         yield from self.systematic(dtype, seed)
+        # At the end it is known whether a runtime answers at all, so that a refusal means something.
+        yield from self.stopping(dtype)
 
     def specified(self, trial: Trial, dtype: DType) -> Specified:
         """What the specification says of a trial."""
@@ -107,6 +114,7 @@ def _subject(operator: Operator) -> Subject:
         said.drawn or partial(drawn, operator),
         said.form or (ALIGNED if operator.contract.good is None else form_of(operator)),
         said.enclose,
+        partial(stopping, operator),
     )
 
 

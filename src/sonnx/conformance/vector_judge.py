@@ -85,7 +85,9 @@ def judge_case(root: Path, case: dict[str, Any], earlier: dict[str, Sequence[Any
         outputs = run(folder / case["model"] if case["model"] else None, inputs)
         found = [np.asarray(output) for output in outputs]
     except Exception as error:
-        return f"refused: {type(error).__name__}"
+        return "stop" if case["compare"] == "stop" else f"refused: {type(error).__name__}"
+    if case["compare"] == "stop":
+        return "departs: outputs where the run must stop"
     if len(found) != len(case["outputs"]):
         return "departs: another number of outputs"
     pairs = zip(case["outputs"], found, strict=True)
@@ -117,7 +119,7 @@ def main(root: Path, wanted: Sequence[str]) -> int:
     sys.stdout.write(f"{told or 'no such case'}\n")
     if counts["departs"]:
         return 1
-    return 0 if counts.keys() - {"refused"} else 2
+    return 0 if counts.keys() - {"refused", "stop"} else 2
 
 
 if __name__ == "__main__":

@@ -11,6 +11,10 @@ COMPARE = {
         "A sum of floats. Right are the bits of output_i (mode separate) and those of output_i_fused, with "
         "any NaN for a NaN; and what another order of summation gives, if it lies in the enclosure."
     ),
+    "stop": (
+        "There is no output: an operand holds an element for which the operator has no result, such as a "
+        "divisor 0 of integers. The run must end with an error."
+    ),
 }
 
 _TEXT = """\
@@ -31,7 +35,7 @@ A case is a folder `OPERATOR/TYPE/CASE`. It has one operator, applied once:
 | `model.onnx` | a model of one node; or |
 | `model.mlir` | a function in MLIR's StableHLO dialect, for operations of XLA that no ONNX model asks |
 | `test_data_set_0/input_i.pb` | the inputs of the model in their order, as ONNX's `TensorProto` |
-| `test_data_set_0/output_i.pb` | the outputs that are demanded |
+| `test_data_set_0/output_i.pb` | the outputs that are demanded; none where the run must stop |
 | `test_data_set_0/constant_i.pb` | the operands that the model holds itself, for those who read no models |
 | `test_data_set_0/*.npy` | the same tensors for NumPy, and of sums of floats the enclosure |
 
@@ -64,6 +68,7 @@ Type and shape must be those of the file. Then, by `compare`:
 - `bits`: {bits}
 - `any NaN`: {any_nan}
 - `enclosure`: {enclosure}
+- `stop`: {stop}
 
 The specification has two modes of summation, both in the order of the terms: `separate` rounds every product
 and every sum, `fused` both at once. Who claims a mode is held to its bits, compared as `any NaN`. Who sums in
@@ -98,7 +103,7 @@ summation, which must not depend on whether operands are constants: a case and i
 It needs onnx and NumPy, and onnx 1.19 or newer for bfloat16. As it stands it judges ONNX's own reference
 evaluator; to judge another runtime, change `run`. It prints all cases that depart or are refused, and counts
 those that conform. Its exit code is 0 where all that was not refused conforms, 1 where something departs, 2
-where nothing was judged.
+where nothing was judged, or every case was refused.
 
 ```python
 {program}```
@@ -119,5 +124,6 @@ def readme(version: str, seed: int, opset: int, form: int, counts: Mapping[str, 
         bits=COMPARE["bits"],
         any_nan=COMPARE["any NaN"],
         enclosure=COMPARE["enclosure"],
+        stop=COMPARE["stop"],
         program=files("sonnx.conformance").joinpath("vector_judge.py").read_text(encoding="utf-8"),
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from sonnx.derive import conversions, moves
 from sonnx.derive.clauses import rulings
-from sonnx.derive.domains import domain_of, inside
+from sonnx.derive.domains import domain_of, inside, kind_of
 from sonnx.derive.evaluate import Walk
 from sonnx.derive.tracing import suited, traced
 from sonnx.model.dtype import INTEGERS, DType
@@ -64,6 +64,13 @@ _BODY = 131
 _LONG_TEXT = "0123456789" * 500
 _BYTES = (0, 1, 2, 127, 128, 254, 255)
 _TRUTHS = _BYTES[:2]
+# Where a run stops: the shape of operands, and where they hold elements for which there is no result.
+_STOPS: tuple[tuple[str, Shape, slice], ...] = (
+    ("alone", (), slice(None)),
+    ("at-the-last", (67,), slice(-1, None)),
+    ("at-the-first", (2, 3), slice(1)),
+    ("everywhere", (3,), slice(None)),
+)
 # Two values in their order, of the kinds of types: near to each other, or far.
 _NEAR = (("minus-one", "one"), ("below-half", "half"), ("false", "true"))
 _FAR = (("zero", "largest"), ("least", "greatest"), ("false", "true"))
@@ -139,6 +146,27 @@ def drawn(operator: Operator, draw: Draw, dtype: DType) -> Trial:
     return _within(operator, Trial("drawn", given, way.shows, "Drawn elements.", way.attributes, held), dtype)
 
 
+def stopping(operator: Operator, dtype: DType) -> Iterator[Trial]:
+    """Trials with an element for which an operator is not defined, so that a run must stop (D-ALL-11).
+
+    It stands alone, or is the last of some vectors and a rest, or the first; then there are such alone. No
+    operand is a constant: of those the check tells, so no model of the profile has one.
+    """
+    domain = domain_of(operator)
+    if domain is None or kind_of(dtype) not in domain.kinds:
+        return
+    text = f"Not everywhere {domain.text}: the run must stop."
+    outside = np.array(domain.shown[1]).astype(numpy_dtype(dtype))
+    for number, way in enumerate(_ways(operator)):
+        for name, shape, places in _STOPS:
+            label = f"stops-{name}" + (f"-way-{number}" if number else "")
+            trial = _within(operator, _trial(way, label, _filled(way, dtype, shape, number), text), dtype)
+            changed = {operand: trial.inputs[operand].copy() for operand in domain.operands}
+            for array in changed.values():
+                array.reshape(-1)[places] = outside
+            yield replace(trial, inputs={**trial.inputs, **changed}, shows=(domain.ruling,))
+
+
 def _within(operator: Operator, trial: Trial, dtype: DType) -> Trial:
     """The trial with other elements where the operator is not defined (D-ALL-11)."""
     domain = domain_of(operator)
@@ -187,7 +215,10 @@ def _ways(operator: Operator) -> tuple[_Way, ...]:
         # Settings are gone through in steps, so that every attribute changes.
         setting = settings[number * _step(len(settings)) % len(settings)]
         way = _Way(names, kept[number % len(kept)], alone.union(either), truths, setting)
-        named = rulings(_trace(operator, way, DType.FLOAT))
+        # Where a run stops there is no result, so no other trial than those can show that.
+        domain = domain_of(operator)
+        meant = rulings(_trace(operator, way, DType.FLOAT))
+        named = tuple(each for each in meant if domain is None or each != domain.ruling)
         named += ("D-WHERE-1",) if truths else ()
         found.append(replace(way, shows=("D-ALL-4", *named, *(rule.identifier for rule in contract.rules))))
     return tuple(found)

@@ -51,6 +51,16 @@ def _signed(*data: Array) -> Any:
     return reduce(_larger, [each.view(np.int8) for each in data])
 
 
+def _truncated(a: Array, b: Array) -> Any:
+    """Quotients rounded towards zero; that by 0 is NumPy's, which is 0."""
+    return a // b + ((a % b != 0) & ((a < 0) != (b < 0)))
+
+
+def _left_over(a: Array, b: Array, fmod: int) -> Any:
+    """What a division leaves; one by 0 leaves all there is, as XLA has it."""
+    return np.where(b == 0, a, np.fmod(a, b) if fmod else np.mod(a, b))
+
+
 SIXTH = float(np.float32(1 / 6))
 MUTANTS = [
     Mutant(name, operator, types, ruling, _on_arrays(function))
@@ -91,6 +101,11 @@ MUTANTS = [
         ("factors lose their last bit", "mul", (F64,), "D-MUL", lambda A, B: A * B.astype(np.float32)),
         ("a subnormal factor is lost", "mul", (F32, F64), "D-ALL-4", lambda A, B: _flushed(A) * B),
         ("the second is squared", "mul", (U8,), "D-MUL", lambda A, B: B * B),
+        ("a quotient by 0 is 0", "div", (I8, I64, U8), "D-ALL-11", _truncated),
+        ("quotients are rounded down", "div", (I8, I64), "D-DIV", lambda A, B: A // B),
+        ("a quotient is a product", "div", (F32, F64), "D-DIV", lambda A, B: A * (1 / B)),
+        ("division by 0 leaves the dividend", "mod", (I8, I64, U8), "D-ALL-11", _left_over),
+        ("fmod is always 1", "mod", (I8, I64), "D-MOD", lambda A, B, fmod: np.fmod(A, B)),
         ("a NaN loses", "max", (F32, F64), "D-ALL-4", lambda *data: reduce(np.fmax, data)),
         ("the smaller comes out", "max", (I8, U64), "D-ALL-10", lambda *data: reduce(np.fmin, data)),
         (

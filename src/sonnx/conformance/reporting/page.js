@@ -18,6 +18,7 @@ const WORDS = {
 const COUNTED = { conforms: "conform", departs: "depart", crashes: "crash", unsupported: "not supported" };
 const GRADES = {
   bits: "with the specified bits",
+  stop: "by an error where the run must stop",
   separate: "as sums rounded after every step",
   fused: "as fused sums",
   enclosure: "as sums in another order, inside the enclosure",
