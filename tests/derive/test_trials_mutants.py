@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 from tests.derive.wrong_walks import Mutant, see_noticed
 
+from sonnx.check.calls import check_call
 from sonnx.derive import trials as walk
-from sonnx.derive.trials import trials
+from sonnx.derive.trials import stopping, trials
 from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
 from sonnx.operators import operator
 from sonnx.terms.term import Term
 from sonnx.terms.tracing import elementwise
 from sonnx.terms.words import select
+from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.special_values import special_vector
 from sonnx.vocabulary.trial import Trial
@@ -211,6 +214,37 @@ def test_forty_trials_are_random_half_of_them_of_usual_numbers() -> None:
     assert all(each & 0x200 for each in nans)
 
 
+def test_trials_that_stop_hold_an_element_outside_the_domain_and_break_no_rule() -> None:
+    found = list(stopping(operator("mod"), DType.INT8))
+    assert [trial.name for trial in found] == [
+        *("stops-alone", "stops-at-the-last", "stops-at-the-first", "stops-everywhere"),
+        *(
+            "stops-alone-way-1",
+            "stops-at-the-last-way-1",
+            "stops-at-the-first-way-1",
+            "stops-everywhere-way-1",
+        ),
+    ]
+    assert [trial.attributes["fmod"] for trial in found] == [0] * 4 + [1] * 4
+    for trial in found:
+        assert (trial.shows, trial.constants) == (("D-ALL-11",), frozenset())
+        types = {key: TensorType(DType.INT8, array.shape) for key, array in trial.inputs.items()}
+        assert not check_call(operator("mod"), Call("Mod", types, trial.attributes))
+    alone, last, first, everywhere = (trial.inputs["B"] == 0 for trial in found[:4])
+    assert (alone.shape, alone.item()) == ((), True)
+    assert np.flatnonzero(last).tolist() == [last.size - 1]
+    assert np.flatnonzero(first).tolist() == [0]
+    assert everywhere.all()
+    # Floats have a quotient by zero, and what has no domain stops nowhere.
+    assert list(stopping(operator("div"), DType.FLOAT)) == []
+    assert list(stopping(operator("add"), DType.INT8)) == []
+
+
+def test_no_other_trial_says_that_it_shows_where_a_run_stops() -> None:
+    for name in ("Div", "Mod"):
+        assert all("D-ALL-11" not in trial.shows for trial in tried(name, DType.INT8).values())
+
+
 SIDES = test_both_sides_of_every_comparison_are_tried_and_their_neighbours
 BOUNDS = test_bounds_are_tried_in_every_pair_and_both_zeros_in_a_rest
 SPECIAL = test_special_values_stand_beside_each_other
@@ -219,6 +253,8 @@ SCALARS = test_scalars_have_their_neighbours_and_are_signalling_and_usual_ones
 BYTES = test_conditions_are_of_every_byte_and_texts_are_long
 WAYS = test_every_attribute_every_number_of_operands_and_every_constant_is_tried
 RANDOM = test_forty_trials_are_random_half_of_them_of_usual_numbers
+STOPS = test_trials_that_stop_hold_an_element_outside_the_domain_and_break_no_rule
+SHOWN = test_no_other_trial_says_that_it_shows_where_a_run_stops
 MUTANTS = {
     "one side alone": Mutant(
         walk._seams, "np.arange(-_BESIDE, _BESIDE + 1)", "np.arange(0, _BESIDE + 1)", SIDES
@@ -298,6 +334,13 @@ MUTANTS = {
         walk._held, ", *(frozenset({name}) for name in sorted(way.alike))", ",", WAYS
     ),
     "bits alone": Mutant(walk._random, "number % 2 and", "number % 2 and not", RANDOM),
+    "no place at which a run stops": Mutant(walk.stopping, "[places] = outside", "[:0] = outside", STOPS),
+    "a run stops everywhere": Mutant(walk.stopping, "[places] = outside", "[:] = outside", STOPS),
+    "floats stop too": Mutant(walk.stopping, "not in domain.kinds", "in ()", STOPS),
+    "one way to stop": Mutant(
+        walk.stopping, "enumerate(_ways(operator))", "enumerate(_ways(operator)[:1])", STOPS
+    ),
+    "every trial stops": Mutant(walk._ways, "each != domain.ruling", "each", SHOWN),
     "one seed": Mutant(walk._every, "np.random.default_rng(seed)", "np.random.default_rng(0)", RANDOM),
 }
 

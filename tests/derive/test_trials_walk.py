@@ -10,7 +10,7 @@ import pytest
 
 from sonnx.check.calls import check_call
 from sonnx.derive.clauses import clauses
-from sonnx.derive.trials import drawn, stopping, trials
+from sonnx.derive.trials import drawn, trials
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
@@ -105,37 +105,6 @@ def test_elements_outside_a_domain_are_replaced_and_all_others_stay() -> None:
     # By one divisor and every dividend, and by 0 no longer.
     assert np.count_nonzero(longest.inputs["A"] == 0) == len(special_vector(DType.INT8))
     assert all((trial.inputs["B"] == 0).any() for trial in tried("Div", DType.FLOAT)[:1])
-
-
-def test_trials_that_stop_hold_an_element_outside_the_domain_and_break_no_rule() -> None:
-    found = list(stopping(operator("mod"), DType.INT8))
-    assert [trial.name for trial in found] == [
-        *("stops-alone", "stops-at-the-last", "stops-at-the-first", "stops-everywhere"),
-        *(
-            "stops-alone-way-1",
-            "stops-at-the-last-way-1",
-            "stops-at-the-first-way-1",
-            "stops-everywhere-way-1",
-        ),
-    ]
-    assert [trial.attributes["fmod"] for trial in found] == [0] * 4 + [1] * 4
-    for trial in found:
-        assert (trial.shows, trial.constants) == (("D-ALL-11",), frozenset())
-        types = {key: TensorType(held_type(array), array.shape) for key, array in trial.inputs.items()}
-        assert not check_call(operator("mod"), Call("Mod", types, trial.attributes))
-    alone, last, first, everywhere = (trial.inputs["B"] == 0 for trial in found[:4])
-    assert (alone.shape, alone.item()) == ((), True)
-    assert np.flatnonzero(last).tolist() == [last.size - 1]
-    assert np.flatnonzero(first).tolist() == [0]
-    assert everywhere.all()
-    # Floats have a quotient by zero, and what has no domain stops nowhere.
-    assert list(stopping(operator("div"), DType.FLOAT)) == []
-    assert list(stopping(operator("add"), DType.INT8)) == []
-
-
-def test_no_other_trial_says_that_it_shows_where_a_run_stops() -> None:
-    for name in ("Div", "Mod"):
-        assert all("D-ALL-11" not in trial.shows for trial in tried(name, DType.INT8))
 
 
 def of_domain(inside: Callable[..., Truth]) -> Operator:
