@@ -47,6 +47,10 @@ def _larger(a: Array, b: Array) -> Any:
     return np.where(a < b, b, a)
 
 
+def _smaller(a: Array, b: Array) -> Any:
+    return np.where(b < a, b, a)
+
+
 def _signed(*data: Array) -> Any:
     return reduce(_larger, [each.view(np.int8) for each in data])
 
@@ -108,6 +112,15 @@ MUTANTS = [
         ("fmod is always 1", "mod", (I8, I64), "D-MOD", lambda A, B, fmod: np.fmod(A, B)),
         ("a NaN loses", "max", (F32, F64), "D-ALL-4", lambda *data: reduce(np.fmax, data)),
         ("the smaller comes out", "max", (I8, U64), "D-ALL-10", lambda *data: reduce(np.fmin, data)),
+        ("a NaN loses", "min", (F32, F16), "D-ALL-4", lambda *data: reduce(np.fmin, data)),
+        ("the larger comes out", "min", (I8, U64), "D-ALL-10", lambda *data: reduce(np.fmax, data)),
+        (
+            "the last is left out",
+            "min",
+            (F64,),
+            "D-ALL-10",
+            lambda *data: reduce(_smaller, data[:-1] or data),
+        ),
         (
             "the last is left out",
             "max",
