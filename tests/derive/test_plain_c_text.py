@@ -8,7 +8,7 @@ from tests.derive.plain_walk import stand_in, tensor, written
 
 from sonnx.derive.c_types import C_TYPES
 from sonnx.derive.plain_c import plain
-from sonnx.derive.plain_pieces import OR, PRODUCT, SUM, Piece, binary, choice, joined, prefixed
+from sonnx.derive.plain_pieces import ADDITIVE, OR, PRODUCT, Piece, binary, choice, joined, prefixed
 from sonnx.derive.plain_statements import Names, ascii_text, remark
 from sonnx.derive.plain_terms import NoPlainError
 from sonnx.derive.ranges import range_of, simplified
@@ -372,10 +372,10 @@ def test_several_folds_and_folds_behind_a_guard_are_refused() -> None:
 
 def test_parentheses_stand_where_they_are_needed_and_nowhere_else() -> None:
     a, b, c = map(Piece, "abc")
-    plus, times = binary("+", SUM, a, b), binary("*", PRODUCT, a, b)
+    plus, times = binary("+", ADDITIVE, a, b), binary("*", PRODUCT, a, b)
     assert binary("*", PRODUCT, plus, c).text == "(a + b) * c"
-    assert binary("-", SUM, c, plus).text == "c - (a + b)"
-    assert binary("-", SUM, times, c).text == "a * b - c"
+    assert binary("-", ADDITIVE, c, plus).text == "c - (a + b)"
+    assert binary("-", ADDITIVE, times, c).text == "a * b - c"
     both, either = joined("&&", OR + 1, a, b), joined("||", OR, a, b)
     assert joined("||", OR, both, either).text == "(a && b) || a || b"
     assert joined("&&", OR + 1, either, both).text == "(a || b) && a && b"

@@ -11,7 +11,7 @@ import sonnx
 
 @needs_gcc
 @pytest.mark.sanitizer
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list(names()))
 def test_what_is_proved_has_the_bits_of_the_definitions(name: str, tmp_path: Path) -> None:
     model = tmp_path / "operator.onnx"
     model.write_bytes(build_operator(name).SerializeToString())
