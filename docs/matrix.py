@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from proofs.lock import EMPTY, Entry, Lock, LockError, Unit, read_lock
-from proofs.units import PROJECTS, emitted_texts, project_units, theory_units
+from proofs.units import PROJECTS, emitted_texts, project_units, repeated, theory_units
 
 from docs.counting import count_tests
 from docs.folders import Folder
@@ -62,6 +62,7 @@ def read_evidence(root: Path = ROOT, projects: Mapping[str, Mapping[str, str]] |
     operators = root / "src" / "sonnx" / "operators"
     sources = read_sources(operators)
     emitted = {name: emitted_texts(name) for name in PROJECTS} if projects is None else projects
+    without = repeated(emitted)
     try:
         theories = [read_theory(file, text) for file, text in sources.items()]
         # Which tools are on this machine is nothing to a page; the lock names those that proved.
@@ -73,7 +74,7 @@ def read_evidence(root: Path = ROOT, projects: Mapping[str, Mapping[str, str]] |
         {theory.subject: theory for theory in theories},
         frozenset(_folder(operators, path) for name in _MEANINGS for path in operators.rglob(name)),
         count_tests(root / "tests" / "operators"),
-        grouped | {name: project_units(name, texts, tools="") for name, texts in emitted.items()},
+        grouped | {name: project_units(name, texts, "", without=without) for name, texts in emitted.items()},
         {
             name: {int(number): operator for number, operator in _NODE.findall(texts["model.c"])}
             for name, texts in emitted.items()

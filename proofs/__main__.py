@@ -35,7 +35,17 @@ from proofs.lock import (
     read_lock,
     refreshed,
 )
-from proofs.units import PROJECTS, ROOT, THEORIES, all_units, emitted, tools_digests, tree_digest
+from proofs.units import (
+    PROJECTS,
+    ROOT,
+    THEORIES,
+    all_units,
+    emitted,
+    emitted_texts,
+    repeated,
+    tools_digests,
+    tree_digest,
+)
 from sonnx import __version__
 from sonnx.cli.progress import bar, ended_by_signals
 from sonnx.definitions import definitions, theory_sources
@@ -231,7 +241,8 @@ def _unasked(units: Sequence[Unit], found: Found) -> list[str]:
     """What tools do not see of what was looked at; projects that stand by the lock as a whole were not."""
     left_out = {*PROJECTS} - found.reports.keys()
     looked_at = {unit.name for unit in units if unit.name.partition(" ")[0] not in left_out}
-    return sorted(looked_at ^ found.asked)
+    elsewhere = repeated({name: emitted_texts(name) for name in PROJECTS})
+    return sorted(looked_at ^ (found.asked - elsewhere))
 
 
 def _report(folder: Path, reports: Mapping[str, Proofs]) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -16,7 +16,7 @@ from examples import kernels, mobilenet_like
 from proofs.lock import Unit
 from sonnx.definitions import definitions, theory_sources
 from sonnx.prove.configuration import write_configuration
-from sonnx.prove.contracts import assumed, contracts
+from sonnx.prove.contracts import assumed, called_functions, contracts, texts_of_functions
 from sonnx.prove.eva import WHOLE
 from sonnx.prove.mlw import read_theory
 from sonnx.prove.projects import PROVERS, driver_files
@@ -34,6 +34,12 @@ _WAYS = ("configuration.py", "mlw.py", "modules.py", "result.py", "smoke.py")
 _WAYS_IN_C = ("configuration.py", "eva.py", "result.py", "wp.py")
 # It names the model's file, which says nothing of what is proved.
 _HEADING = re.compile(r"\A/\*(?!@).*?\*/\n", re.DOTALL)
+_NAME = re.compile(r"\w+")
+# Lines outside of functions by which these get their meaning, and the numbers of arrays in them.
+_DECLARES = re.compile(
+    r"(?:static [\w ]*?|#define |/\*@ predicate | +predicate | +logic \w+ )(\w+)(?:\[|\(| )"
+)
+_NUMBERED = re.compile(r"\bbuffer_\d+\b")
 # What the tree's digest is made of: all that people write, but for the lock, so that nobody who writes an
 # entry chooses who is drawn.
 _FOLDERS = ("bench", "docs", "examples", "proofs", "src", "tests")
@@ -92,15 +98,53 @@ def theory_units(
     ]
 
 
+def repeated(projects: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
+    """The names of functions that stand in the project of another one as well."""
+    seen, found = set[str](), set[str]()
+    for name, texts in projects.items():
+        alone = _standing_alone(texts["model.c"]) if name in OPERATORS else {}
+        found |= {f"{name} {function}" for function, digest in alone.items() if digest in seen}
+        seen.update(alone.values())
+    return frozenset(found)
+
+
+def _standing_alone(text: str) -> dict[str, str]:
+    """The digests of functions that call no other: of their text, and of lines elsewhere that it hangs on.
+
+    These are definitions of arrays and predicates; which number an array has makes no difference.
+    """
+    functions = texts_of_functions(text)
+    calls = called_functions(text)
+    outside = text
+    for said in functions.values():
+        outside = outside.replace(said, "")
+    declared = {line: word[1] for line in outside.splitlines() if (word := _DECLARES.match(line))}
+    found = {}
+    for name, said in functions.items():
+        if calls.get(name):
+            continue
+        above, words = list[str](), {*_NAME.findall(said)}
+        while more := [line for line, word in declared.items() if word in words and line not in above]:
+            above += more
+            words = {word for line in more for word in _NAME.findall(line)}
+        found[name] = _digest([_NUMBERED.sub("buffer", line) for line in above], said)
+    return found
+
+
 def project_units(
-    name: str, texts: Mapping[str, str], tools: str, options: Options | None = None
+    name: str,
+    texts: Mapping[str, str],
+    tools: str,
+    options: Options | None = None,
+    without: Collection[str] = (),
 ) -> list[Unit]:
-    """The functions of a project, and the whole of it, by what the sources say."""
+    """The functions of a project, `without` some by name, and the whole of it, by what the sources say."""
     ways = (_ways(_WAYS_IN_C), (options or Options()).seconds, PROVERS, driver_files())
     bare = {file: _HEADING.sub("", text, count=1) for file, text in texts.items()}
     read = {file: text for file, text in bare.items() if file != "weights.c"}  # WP looks at model.c alone
     trusted = assumed(texts["model.c"])
-    functions = [function for function in contracts(texts["model.c"]) if function not in trusted]
+    left_out = {*trusted, *(each.removeprefix(f"{name} ") for each in without if each.startswith(f"{name} "))}
+    functions = [function for function in contracts(texts["model.c"]) if function not in left_out]
     digests = {each: _digest("function", each, ways, read) for each in functions}
     digests[WHOLE] = _digest("program", ways, bare)
     # To look at a project at all takes about as long as to prove the functions of a small one.
@@ -111,8 +155,10 @@ def project_units(
 def all_units(tools: Mapping[str, str]) -> list[Unit]:
     """Everything of this project that is proved."""
     found = theory_units(theory_sources(), tools[THEORIES], definitions=definitions())
-    for name in PROJECTS:
-        found += project_units(name, emitted_texts(name), tools[name])
+    projects = {name: emitted_texts(name) for name in PROJECTS}
+    without = repeated(projects)
+    for name, texts in projects.items():
+        found += project_units(name, texts, tools[name], without=without)
     return found
 
 

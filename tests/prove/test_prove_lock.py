@@ -486,3 +486,56 @@ def test_something_that_no_tool_was_asked_for_fails_the_run(runs: Runs) -> None:
     runs.units.append(Unit("onnx/clip New", "e" * 64, TOOLS))
     code, said = runs()
     assert (code, "onnx/clip New: it is there, and no tool was asked for it" in said) == (1, True)
+
+
+COPY = """/*@ assigns t_x[0 .. 1];
+    ensures same(t_x[0], in_x[0]); */
+static void copy_in_x(const int8_t in_x[2])
+{
+    t_x[0] = in_x[0];
+}
+"""
+ABOVE = """/*@ predicate same(integer a, integer b) = a == b; */
+static int8_t buffer_0[2];
+#define t_x buffer_0
+
+"""
+
+
+def test_a_function_that_stands_in_two_projects_of_operators_is_proved_in_one() -> None:
+    def repeated(*texts: str) -> frozenset[str]:
+        one, other = ({"model.c": text} for text in texts)
+        return units_of.repeated({"abs": one, "add": other})
+
+    usual = ABOVE + COPY
+    assert repeated(usual, usual) == {"add copy_in_x"}
+    assert repeated(usual, usual.replace("buffer_0", "buffer_7")) == {"add copy_in_x"}
+    # Whatever its verdict hangs on makes it another function.
+    for old, new in (
+        ("a == b", "a <= b"),  # a predicate
+        ("buffer_0[2]", "buffer_0[3]"),  # an array
+        ("int8_t buffer", "uint8_t buffer"),
+        ("#define t_x buffer_0", "static int8_t t_x[2];"),
+        ("[0 .. 1]", "[0 .. 0]"),  # its contract
+        ("= in_x[0];", "= in_x[1];"),  # its body
+        ("= in_x[0];", "= other(in_x);"),  # whoever calls is proved with whom it calls
+    ):
+        assert usual.count(old) == 1
+        assert repeated(usual, usual.replace(old, new)) == frozenset(), new
+    # Of the example every function is proved.
+    example = {"example": {"model.c": usual}, "abs": {"model.c": usual}}
+    assert units_of.repeated(example) == frozenset()
+
+
+def test_nothing_of_the_operators_is_left_out_but_what_is_proved_elsewhere() -> None:
+    projects = {name: units_of.emitted_texts(name) for name in units_of.PROJECTS[:9]}
+    without = units_of.repeated(projects)
+    assert any(name.startswith("add copy_in") for name in without)
+    every = {unit.name for name, texts in projects.items() for unit in project_units(name, texts, TOOLS)}
+    some = {
+        unit.name
+        for name, texts in projects.items()
+        for unit in project_units(name, texts, TOOLS, without=without)
+    }
+    assert every - some == without - {name for name in without if name not in every}
+    assert not any("node_" in name for name in every - some)

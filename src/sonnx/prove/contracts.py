@@ -75,13 +75,18 @@ def called_functions(text: str) -> dict[str, frozenset[str]]:
     return found
 
 
-def lengths_of_functions(text: str) -> dict[str, int]:
-    """How long every function with a contract is, with that, in characters: a guess at how hard it is."""
+def texts_of_functions(text: str) -> dict[str, str]:
+    """Every function with a contract, contract and body."""
     found = {}
     for head in _FUNCTION.finditer(text):
         body = _BODY.match(text, head.end() - 2)
-        found[head[2]] = (body.end() if body else head.end()) - head.start()
+        found[head[2]] = text[head.start() : body.end() if body else head.end()]
     return found
+
+
+def lengths_of_functions(text: str) -> dict[str, int]:
+    """How long every function with a contract is, with that, in characters: a guess at how hard it is."""
+    return {name: len(said) for name, said in texts_of_functions(text).items()}
 
 
 def is_contract(text: str, function: str) -> bool:
