@@ -131,7 +131,7 @@ def test_elements_become_floats_of_few_bits_in_one_rounding() -> None:
     assert lines("int64", "bfloat16")[1:] == [
         "const int64_t rest = x & 4095;",
         "const int64_t middle = x - rest + (rest != 0 ? 2048 : 0);",
-        "const int64_t held = (x >= -9007199254740992) & (x <= 9007199254740992) ? x : middle;",
+        "const int64_t held = ((x >= -9007199254740992) & (x <= 9007199254740992)) ? x : middle;",
         "to[i] = float_to_bfloat16(double_to_odd((double)held));",
     ]
     assert lines("uint64", "bfloat16")[3] == "const uint64_t held = x <= 9007199254740992 ? x : middle;"

@@ -1,5 +1,6 @@
 """Projects with fast kernels: the same bits, from the functions that the native engine compiles."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -90,3 +91,30 @@ def test_a_project_of_more_static_memory_than_allowed_is_refused(kernels: Kernel
     author.node("Conv", [x, weights], "float", (1, 1, 4004, 4004), **more)
     with pytest.raises((sonnx.EmitError, sonnx.MemoryLimitError), match=r"allowed are 1,048,576"):
         author.finished().to_c(kernels=kernels, memory=2**20)
+
+
+def model_with_an_expand_that_two_loops_read() -> sonnx.Graph:
+    """Both results are loops of their own, and each reads the expanded scalar in place."""
+    author = Author(np.random.default_rng(4))
+    x = author.given_input("float", (2, 3))
+    scalar = author.given_input("float", ())
+    shape = author.constant(np.array([2, 3], np.int64), "int64")
+    expanded = author.node("Expand", [scalar, shape], "float", (2, 3))
+    for operator in ("Add", "Mul"):
+        author.node(operator, [x, expanded], "float", (2, 3))
+    return author.finished("two readers")
+
+
+def test_loops_that_read_one_expanded_tensor_have_names_of_their_own(tmp_path: Path) -> None:
+    folder = written(tmp_path / "p", model_with_an_expand_that_two_loops_read(), kernels="fast")
+    functions = re.findall(r"^static void (node_\w+)\(void\)$", (folder / "model.c").read_text(), re.M)
+    assert functions == ["node_1_Add_t4", "node_2_Mul_t5"]
+    assert_passes(make(folder))
+
+
+@needs_clang
+def test_clang_has_nothing_to_say_of_conditions_with_and_and_or(tmp_path: Path) -> None:
+    author = Author(np.random.default_rng(6))
+    integers = [author.given_input("int16", (5,)) for _ in range(2)]
+    author.node("Mod", integers, "int16", (5,), fmod=0)
+    assert_passes(make(written(tmp_path / "p", author.finished("rests"), kernels="fast"), cc="clang"))

@@ -10,6 +10,7 @@ import numpy as np
 
 from sonnx.derive.c_elements import C_TYPES as NUMBERS
 from sonnx.derive.c_elements import NoWordError, Numbers, Statements, answering, statements
+from sonnx.derive.c_types import choice
 from sonnx.derive.conversion_steps import BITS, EXACT, LONG, SHORT, UNITS
 from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
 from sonnx.numeric.arrays import numpy_dtype
@@ -100,7 +101,7 @@ class _Conversion(Numbers):
         rest = self.said("rest", f"{x} & {2 * UNITS - 1}")
         middle = self.said("middle", f"{x} - {rest} + ({rest} != 0 ? {UNITS} : 0)")
         inside = f"{x} <= {EXACT}" if self.kind in UNSIGNED else f"({x} >= -{EXACT}) & ({x} <= {EXACT})"
-        return self.said("held", f"{inside} ? {x} : {middle}")
+        return self.said("held", choice(inside, x, middle))
 
     def _limited(self, x: str) -> str:
         """Cut off towards zero, within the ends of the type; a NaN compares false and is 0."""

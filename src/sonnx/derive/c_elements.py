@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sonnx.derive.c_types import choice
 from sonnx.derive.literals import literal
 from sonnx.derive.pieces import element_bytes, word_bytes
 from sonnx.derive.tracing import suited
@@ -230,7 +231,7 @@ class Numbers(ABC):
 
     def _select(self, term: Term) -> str:
         condition, chosen, otherwise = map(self, term.arguments)
-        return self.said("chosen", f"{condition} ? {chosen} : {otherwise}")
+        return self.said("chosen", choice(condition, chosen, otherwise))
 
     def _less(self, term: Term) -> str:
         return self.truth(term, self.compared(term, "<"))
@@ -433,7 +434,7 @@ class Integers(Calculated):
         if self.kind in UNSIGNED:
             divisor = self.said("divisor", f"{b} == 0 ? 1 : {b}")
             return self.said("quotient", f"({self.type})({a} / {divisor})")
-        divisor = self.said("divisor", f"({b} == 0) | ({b} == -1) ? 1 : {b}")
+        divisor = self.said("divisor", choice(f"({b} == 0) | ({b} == -1)", "1", b))
         negative = f"({self.type})(0 - ({self._unsigned}){a})"  # the smallest by -1 is itself
         return self.said("quotient", f"{b} == -1 ? {negative} : ({self.type})({a} / {divisor})")
 
@@ -547,9 +548,8 @@ class Halves(Calculated):
         if not self._is_wide(term):
             return super()._select(term)
         condition, chosen, otherwise = term.arguments
-        return self.said(
-            "chosen", f"{self(condition)} ? {self.float(chosen)} : {self.float(otherwise)}", "float"
-        )
+        text = choice(self(condition), self.float(chosen), self.float(otherwise))
+        return self.said("chosen", text, "float")
 
     def _divide(self, term: Term) -> str:
         return self.calculated(term, "quotient", "/")

@@ -83,3 +83,9 @@ def place(flat: str, sizes: Sequence[int], axis: int) -> str:
     inner = prod(sizes[axis + 1 :])
     quotient = flat if inner == 1 else f"{flat} / {inner}"
     return quotient if prod(sizes[:axis]) == 1 else f"{quotient} % {sizes[axis]}"
+
+
+def choice(condition: str, chosen: str, otherwise: str) -> str:
+    """One of two expressions; clang warns of `a & b ? c : d`, which may not say what was meant."""
+    joined = " & " in condition or " | " in condition
+    return f"{f'({condition})' if joined else condition} ? {chosen} : {otherwise}"

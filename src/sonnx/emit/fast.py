@@ -1,5 +1,6 @@
 """Fast kernels: the functions that the native engine compiles, called in the order of its plan."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -34,6 +35,8 @@ class _Group:
 
     nodes: tuple[tuple[Place, Node], ...]
     steps: tuple[Step, ...]
+    # The first node that no other group has: what several read in place, an Expand, is in each of them.
+    first: tuple[Place, Node]
     # Where the node's only step is its definition, the plain kernel is called instead.
     draft: Draft | None = None
 
@@ -130,15 +133,17 @@ def _temporaries(graph: Graph, planned: Program, early: frozenset[str]) -> list[
 
 def _groups(graph: Graph, places: Sequence[Place], planned: Program) -> Iterator[_Group]:
     """The steps node by node; nodes that are done together are one."""
+    shares = Counter(number for numbers in dict.fromkeys(planned.nodes) for number in numbers)
     for numbers, pairs in groupby(zip(planned.nodes, planned.steps, strict=True), itemgetter(0)):
         steps = tuple(step for _, step in pairs)
         nodes = tuple((places[number], graph.nodes[number]) for number in numbers)
+        alone = next(node for number, node in zip(numbers, nodes, strict=True) if shares[number] == 1)
         defined = [step for step in steps if isinstance(step, Defined)]
-        yield _Group(nodes, steps, Draft(*nodes[0], defined[0]) if defined else None)
+        yield _Group(nodes, steps, alone, Draft(*nodes[0], defined[0]) if defined else None)
 
 
 def _function(graph: Graph, begin: str, group: _Group, arrays: Mapping[str, str]) -> CFunction:
-    place, node = group.nodes[0]
+    place, node = group.first
     name = f"node_{place.label}_{word(node.name) or node.operator.lower()}"
     comments = [f"/* {node_comment(graph, each, made)} */" for each, made in group.nodes]
     guards = [step.found for step in group.steps if isinstance(step, Guard)]
