@@ -119,8 +119,9 @@ class Graph(model.Graph):
         machine compiles it, which takes about a second; it is kept for the next time. On a machine without a
         C compiler the definitions are executed.
 
-        Raises RuleError where the model does not conform, MemoryLimitError where the tensors would take more
-        than `memory` bytes, CompilerError where a C compiler fails.
+        Raises RuleError where the model does not conform, DomainError where its constants alone make every
+        run stop, MemoryLimitError where the tensors would take more than `memory` bytes, CompilerError where
+        a C compiler fails.
         """
         self._require_conforming()
         return compile_graph(self, accumulate, threads=threads, memory=memory)
@@ -149,7 +150,8 @@ class Graph(model.Graph):
 
         Raises RuleError where the model does not conform, EmitError where something has no place in C,
         MemoryLimitError where the tensors would take more than `memory` bytes, and for fast kernels
-        CompilerError where there is no C compiler to pack the weights.
+        CompilerError where there is no C compiler to pack the weights, DomainError where the constants alone
+        make every run stop.
         """
         from sonnx.emit.project import project  # noqa: PLC0415  loaded by what needs it: a check does not
 

@@ -70,3 +70,24 @@ def test_the_rule_explains_itself() -> None:
     assert result.exit_code == 0
     assert "At every element, the divisor is not 0." in result.stdout
     assert "D-ALL-11" in result.stdout
+
+
+def test_a_divisor_0_that_constants_make_is_told_where_fast_kernels_are_packed(tmp_path: Path) -> None:
+    kind = [tensor(name, TensorProto.INT32, [2]) for name in ("x", "y", "zeros", "parts")]
+    nodes = [
+        helper.make_node("Sub", ["c", "c"], ["zeros"], "take"),
+        helper.make_node("Div", ["c", "zeros"], ["parts"], "divide"),
+        helper.make_node("Add", ["x", "parts"], ["y"], "add"),
+    ]
+    made = model_of(nodes, kind[:1], kind[1:2], {"c": np.array([5, 6], np.int32)})
+    made.graph.value_info.extend(kind[2:])
+    path = written(tmp_path / "constant.onnx", made)
+    result = run("emit", path, "-o", tmp_path / "project", "--kernels", "fast")
+    assert result.exit_code == 2
+    assert not (tmp_path / "project").exists()
+    assert result.stderr.splitlines()[:4] == [
+        "error[div.B.D8]: At every element, the divisor is not 0",
+        f"  --> {path}: node 1 `divide` (Div)",
+        "   A[0] = 5",
+        "   B[0] = 0",
+    ]

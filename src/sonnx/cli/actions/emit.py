@@ -9,7 +9,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sonnx.api import Graph, load
 from sonnx.cli.findings import refuse
-from sonnx.cli.terminal import CONFORMS, FINDINGS, fail, fail_lines, say, watched_console
+from sonnx.cli.terminal import (
+    CONFORMS,
+    FINDINGS,
+    UNREADABLE,
+    fail,
+    fail_lines,
+    highlighted,
+    say,
+    watched_console,
+)
 from sonnx.emit.project import require_new, write_folder
 from sonnx.evaluate.execution import DEFAULT_MEMORY, Accumulate, ExecutedNode, MemoryLimitError
 from sonnx.load.arrays import digest
@@ -18,6 +27,7 @@ from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.rules.wording import count
 from sonnx.report.text import printable
 from sonnx.vocabulary.kernel import KernelStyle
+from sonnx.vocabulary.rule import DomainError
 
 PLAIN_ADVICE = "plain kernels (`--kernels plain`) need no compiler here, and give the same bits"
 
@@ -49,6 +59,9 @@ def emit_model(path: Path, options: EmitOptions) -> int:
             return FINDINGS
         files = _files(graph, options)
         write_folder(output, files)
+    except DomainError as problem:  # the constants alone, which fast kernels have packed
+        say(highlighted(str(problem), error=True), error=True)
+        return UNREADABLE
     except MemoryLimitError as problem:
         return fail(f"{problem} (--memory)")
     except CompilerError as problem:
