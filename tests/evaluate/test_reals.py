@@ -130,6 +130,16 @@ def test_what_cannot_be_decided_names_node_and_element(tmp_path: Path) -> None:
     assert (finding.rule, finding.operator) == ("D-ALL-8", "Max")
 
 
+@pytest.mark.parametrize("factor", ["1", f"1{3000 * '0'}"])
+def test_an_undecided_rounding_is_not_told_as_two_equal_numbers(factor: str) -> None:
+    """√2·√2 is 2, and 10^3000 has more bits than any enclosure."""
+    roots = [sonnx.sqrt(sonnx.real(["2"])) for _ in range(2)]
+    with pytest.raises(sonnx.DomainError) as caught:
+        sonnx.floor(sonnx.mul(sonnx.mul(*roots), sonnx.real([factor])))
+    likely = "most likely it lies just where the sides meet, or is longer than so many bits: "
+    assert likely in str(caught.value)
+
+
 def test_domains_ask_numbers_and_may_be_undecided(tmp_path: Path) -> None:
     """√x·√x - x is 0, of which nobody knows whether it may be divided by."""
     nodes = (*SQUARED, ("Reciprocal", "t", "y"))

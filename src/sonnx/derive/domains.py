@@ -89,5 +89,5 @@ def require_decided(
             except UndecidedError as error:
                 shown = elements_at(names[:_MOST_SHOWN], arrays, at) if names else ()
                 place = Shown(f"{result}[{','.join(map(str, at))}]" if at else result, "not decided")
-                told = Undecided(operator.name, (*shown, place), str(error), MOST_PRECISION)
+                told = Undecided(operator.name, (*shown, place), str(error), error.likely, MOST_PRECISION)
                 raise OutsideError(told) from None

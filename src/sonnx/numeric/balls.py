@@ -36,7 +36,12 @@ _Made = TypeVar("_Made")
 
 
 class UndecidedError(ArithmeticError):
-    """Real numbers are so close that the most bits do not tell what was asked of them."""
+    """Real numbers are so close that the most bits do not tell what was asked of them; `likely` says why."""
+
+    def __init__(self, text: str, likely: str = "both are equal") -> None:
+        """Say what was asked."""
+        super().__init__(text)
+        self.likely = likely
 
 
 class Ball:
@@ -322,7 +327,8 @@ def settled(value: Real, function: Callable[[Fraction], _Made]) -> _Made:
         low, high = map(function, ends(value, bits))
         if low == high:
             return low
-    raise UndecidedError(f"{MOST_PRECISION} bits do not tell to which side {_short(value)} is rounded")
+    text = f"{MOST_PRECISION} bits do not tell to which side {_short(value)} is rounded"
+    raise UndecidedError(text, "it lies just where the sides meet, or is longer than so many bits")
 
 
 def _precisions(*numbers: Real) -> Iterator[int]:

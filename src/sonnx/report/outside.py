@@ -34,8 +34,8 @@ def _undecided(outside: Undecided, location: Location | None) -> DomainError:
         f"Real numbers are enclosed as narrowly as a decision needs, by at most {outside.most_bits} bits.",
         outside.operator,
         outside.values,
-        f"{outside.text}, so the run stopped there and gives no output; most likely both are equal: give it "
-        'fractions there, or run it in the domain "ieee"',
+        f"{outside.text}, so the run stopped there and gives no output; most likely {outside.likely}: "
+        'give it fractions there, or run it in the domain "ieee"',
         f"operators/{outside.operator.lower()}.md",
         location,
     )

@@ -23,6 +23,7 @@ class Undecided:
     operator: str
     values: tuple[Shown, ...]
     text: str
+    likely: str
     most_bits: int
 
 
