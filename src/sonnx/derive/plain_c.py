@@ -6,7 +6,8 @@ calls it for every element.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 
 from sonnx.derive.c_types import C_TYPES, place, same
@@ -28,6 +29,8 @@ from sonnx.terms.words import Named
 from sonnx.vocabulary.operator import Operator, operand_names
 from sonnx.vocabulary.plain import PlainRequest, PlainText
 
+# Operators on bits whose operands Frama-C sorts.
+_SORTED = frozenset({"bits_and", "bits_or", "bits_xor"})
 _PAD = " " * 4
 _LOGIC = " " * 6
 _WIDTH = 110
@@ -130,16 +133,18 @@ def _of_elements(
     logical = [f"{setting.logic_name(types[operand])} {called[operand]}" for operand in meant.names]
     writer = LogicWriter(setting)
     lines = _cases(term, element) if _is_shorter(meant) else []
-    lines += head(setting.logic_name(result), f"{function}_at", logical)
-    lines += Body(writer, _with([*called.values()]), is_logic=True).defined(term, result, _LOGIC)
-    lines[-1] += "; */"
+    in_place = _in_place(term, setting, result)
+    if in_place is None:
+        lines += head(setting.logic_name(result), f"{function}_at", logical)
+        lines += Body(writer, _with([*called.values()]), is_logic=True).defined(term, result, _LOGIC)
+        lines[-1] += "; */"
     c = CWriter(setting)
-    arguments = ", ".join(called.values())
+    said = in_place(called) if in_place else f"{function}_at({', '.join(called.values())})"
     used = {each.data for each in parts(executed) if each.word == "value"}
     lines += [
         *shorter,
         "/*@ assigns \\nothing;",
-        f"    ensures {same(C_TYPES[result].name)}(\\result, {function}_at({arguments})); */",
+        f"    ensures {same(C_TYPES[result].name)}(\\result, {said}); */",
         f"static {setting.c_name(result)} {function}_element({', '.join(parameters)})",
         "{",
         *(f"{_PAD}(void){called[each]};" for each in meant.names if each not in used),
@@ -156,7 +161,33 @@ def _of_elements(
     count = prod(request.outputs[name].sizes or ())
     guard = scan(operator, meant, element, function, count, read) if request.guarded else None
     lines += [] if guard is None else ["", *guard.lines]
-    return _written(request, name, function, lines, "i", at, [writer, c], setting, guard)
+    contract = in_place and partial(_said_at, in_place, meant.names, read)
+    return _written(request, name, function, lines, "i", at, [writer, c], setting, guard, contract)
+
+
+def _said_at(
+    in_place: Callable[[Mapping[str, str]], str],
+    names: Sequence[str],
+    read: Callable[[str, str], str],
+    index: str,
+) -> str:
+    return in_place({each: read(each, index) for each in names})
+
+
+def _in_place(term: Term, setting: Setting, result: DType) -> Callable[[Mapping[str, str]], str] | None:
+    """The definition on operands that are called so, where a contract says it itself; mostly None.
+
+    Frama-C sorts the operands of some operators anew in every place, and no prover knows that it may. Within
+    one contract it sorts them alike, but a logic function elsewhere may have them the other way round.
+    """
+    if not _SORTED.intersection(each.word for each in parts(term)):
+        return None
+
+    def text(called: Mapping[str, str]) -> str:
+        writer = LogicWriter(replace(setting, called=called))
+        return " ".join(Body(writer, _with([]), is_logic=True).defined(term, result, ""))
+
+    return text
 
 
 def _with(used: Sequence[str]) -> Names:
@@ -301,14 +332,16 @@ def _written(
     writers: Sequence[Writer],
     setting: Setting,
     guard: Scan | None = None,
+    in_place: Callable[[str], str] | None = None,
 ) -> _Written:
-    """The flat loop over all elements behind the function of one."""
+    """The flat loop over all elements behind the function of one, whose contract may be said in place."""
     output, count = request.arrays[name], prod(request.outputs[name].sizes or ())
     equal = same(C_TYPES[setting.result].name)
 
     def made(last: str, pad: str) -> str:
         begin = f"\\forall integer k; 0 <= k < {last} ==>"
-        text = f"{equal}({output}[k], {_called(f'{function}_at', arguments('k'))})"
+        meant = in_place("k") if in_place else _called(f"{function}_at", arguments("k"))
+        text = f"{equal}({output}[k], {meant})"
         return f"{begin} {text}" if len(begin) + len(text) < _WIDTH - 25 else f"{begin}\n{pad}{text}"
 
     assigns = f"{output}[0 .. {count - 1}]"
