@@ -7,8 +7,8 @@ static double floor_of_double(double x)
         //@ assert zero: same_double(x, rounded_down_double(x));
         return x;
     }
-    /* From 9007199254740992 on there are no fractions. */
-    if (!(x < 9007199254740992.0)) {
+    /* From 9007199254740992 on there are no fractions; a NaN is named for those who follow ranges. */
+    if (x != x || !(x < 9007199254740992.0)) {
         //@ assert large: same_double(x, rounded_down_double(x));
         return x;
     }

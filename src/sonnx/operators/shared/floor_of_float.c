@@ -7,8 +7,8 @@ static float floor_of_float(float x)
         //@ assert zero: same_float(x, rounded_down_float(x));
         return x;
     }
-    /* From 16777216 on there are no fractions. */
-    if (!(x < 16777216.0f)) {
+    /* From 16777216 on there are no fractions; a NaN is named for those who follow ranges. */
+    if (x != x || !(x < 16777216.0f)) {
         //@ assert large: same_float(x, rounded_down_float(x));
         return x;
     }
