@@ -199,6 +199,19 @@ def steps(layout: Layout) -> list[str]:
     return lines + _kept(layout, {port.tensor for port in layout.outputs}, made)
 
 
+def handed_over(layout: Layout, number: int) -> list[str]:
+    """What an output leaves as it was when it is copied: those of its C type that were copied before.
+
+    Said step by step, since provers do not find their way through many outputs at once.
+    """
+    port = layout.outputs[number]
+    before = [each for each in layout.outputs[:number] if each.elements and each.kind.name == port.kind.name]
+    if layout.kernels is not None or not port.elements:
+        return []
+    pairs = [(each, f"{each.parameter}[k]", f"{layout.arrays[each.tensor]}[k]") for each in before]
+    return [f"    //@ assert kept: {_equal(each.kind.name, each.elements, *pair)};" for each, *pair in pairs]
+
+
 def _kept(layout: Layout, names: set[str], made: dict[str, str]) -> list[str]:
     found = []
     for name in sorted(names & made.keys() & layout.arrays.keys()):

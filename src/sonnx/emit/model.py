@@ -175,7 +175,9 @@ def _run(layout: Layout) -> str:
     else:
         lines += [_copied(port) for port in layout.inputs]
     lines += acsl.steps(layout)
-    lines += [_copied(port) for port in layout.outputs if not _in_place(layout, port)]
+    for number, port in enumerate(layout.outputs):
+        if not _in_place(layout, port):
+            lines += [_copied(port), *acsl.handed_over(layout, number)]
     return "\n".join([*lines, "    return 0;", "}"])
 
 
