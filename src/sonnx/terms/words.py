@@ -220,10 +220,7 @@ def minimum(a: Term, b: Term) -> Term:
 
 
 def to_nearest(x: Term) -> Term:
-    """The nearest integer, of two as near the even one (D-ROUND).
-
-    Exact: a difference is rounded above -1/2 alone, at most to 1/2, and there 0 is the even one.
-    """
+    """The nearest integer, of two as near the even one; a zero keeps the sign of the element (D-ROUND)."""
     below, above = rounded_down(x), -rounded_down(-x)
     rest, half = x - below, below * _HALF
     return cases(

@@ -6,7 +6,7 @@ from sonnx.terms.words import to_nearest
 
 
 def round_(X: Term) -> Term:
-    """By comparisons of what lies above the integer below (D-ROUND)."""
+    """Exact: a difference is rounded above -1/2 alone, at most to 1/2, and there 0 is the even one."""
     return to_nearest(X)
 
 
