@@ -60,6 +60,8 @@ def test_an_element_without_any_bit_stands_for_all_too() -> None:
         out = np.ones(4, np.float32)
         assert np.shares_memory(select(condition, first, second, out), out)
         assert out.view(np.uint32).tolist() == expected
+    true: Any = np.bool_(True)  # what comparing arrays without axes gives
+    assert select(true, minus, zero).view(np.uint32) == select(~true, zero, minus).view(np.uint32) == 2**31
     along, across = np.array([[True], [False]]), np.array([[1.5, 2.5, 3.5]])
     assert select(along, np.array(0.0), across).tolist() == [[0, 0, 0], [1.5, 2.5, 3.5]]
     assert select(along, across, -across).tolist() == [[1.5, 2.5, 3.5], [-1.5, -2.5, -3.5]]

@@ -41,7 +41,7 @@ def _is_nothing(words: Array) -> bool:
 
 def _overlay(condition: Array, words: Array, out: Array | None) -> Array:
     """The words where the condition is true, else no bits; in memory of its own, where none is given."""
-    found = condition.astype(words.dtype)
+    found = np.asarray(condition).astype(words.dtype)
     if out is None and words.shape in ((), found.shape):
         out = found
     result: Array = np.multiply(found, words, out=out)
