@@ -14,6 +14,8 @@ from sonnx.numeric.blocks import by_blocks
 
 Array = NDArray[Any]
 
+pytestmark = pytest.mark.measured
+
 
 def choose(condition: Array, x: Array, y: Array, out: Array) -> None:
     out[...] = np.where(condition, x, y)
