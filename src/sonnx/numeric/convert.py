@@ -112,7 +112,7 @@ def _float_converter(source: DType, target: DType) -> Callable[[Array], Array]:
     if target is DType.BOOL:
         return lambda block: (block & form.held_as.type(form.sign_bit - 1)) != 0
     if target in INTEGERS and source in IEEE:
-        return lambda block: _cut_off(block, source, target)
+        return _cutting_off(source, target)
     if target in INTEGERS:
         return lambda block: _to_integer(_read_floats(block, form), numpy_dtype(target))
     return lambda block: _to_float(_read_floats(block, form), FORMATS[target])
@@ -178,17 +178,22 @@ def _to_float(numbers: _Numbers, form: Format) -> Array:
     return np.where(numbers.negative, bits | np.uint64(form.sign_bit), bits)
 
 
-def _cut_off(block: Array, source: DType, target: DType) -> Array:
-    """Floats as integers: where they lie within the type, C leaves no cast a choice but to truncate."""
-    form, held = FORMATS[source], numpy_dtype(target)
-    magnitude = block if target in UNSIGNED else block & form.held_as.type(form.sign_bit - 1)
-    within = magnitude < nearest_bits(Fraction(np.iinfo(held).max + 1), form)
-    if within.all():
-        return block.view(numpy_dtype(source)).astype(held).view(_unsigned(held))
-    result = np.where(within, block, 0).view(numpy_dtype(source)).astype(held).view(_unsigned(held))
-    others = ~within
-    result[others] = _to_integer(_read_floats(block[others], form), held).astype(result.dtype)
-    return result
+def _cutting_off(source: DType, target: DType) -> Callable[[Array], Array]:
+    """Floats to integers: where they lie within the type, C leaves no cast a choice but to truncate."""
+    form, floats, held = FORMATS[source], numpy_dtype(source), numpy_dtype(target)
+    bits = form.held_as.type(2 * form.sign_bit - 1 if target in UNSIGNED else form.sign_bit - 1)
+    limit = form.held_as.type(nearest_bits(Fraction(np.iinfo(held).max + 1), form))
+
+    def cut_off(block: Array) -> Array:
+        within = (block & bits) < limit
+        if within.all():
+            return block.view(floats).astype(held).view(_unsigned(held))
+        result = np.where(within, block, 0).view(floats).astype(held).view(_unsigned(held))
+        others = ~within
+        result[others] = _to_integer(_read_floats(block[others], form), held).astype(result.dtype)
+        return result
+
+    return cut_off
 
 
 def _to_integer(numbers: _Numbers, held: np.dtype[Any]) -> Array:
