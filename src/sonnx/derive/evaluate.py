@@ -380,11 +380,11 @@ class Walk:
         condition, (chosen, otherwise) = self(term.arguments[0]), term.arguments[1:]
         if not condition.ndim:  # it decides for all elements at once
             return _placed(self(chosen if condition else otherwise), out)
+        if not condition.any():
+            return self._next(otherwise, out, asked)
         left = ~condition if asked is None else asked & ~condition
         if not left.any():
             return _placed(self(chosen), out)
-        if not condition.any():
-            return self._next(otherwise, out, asked)
         return select(condition, self(chosen), self._next(otherwise, None, left), out)
 
     def _next(self, term: Term, out: Array | None, asked: Array | None) -> Array:
