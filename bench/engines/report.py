@@ -13,7 +13,7 @@ from bench.engines.bars import RESIDUAL_BEYOND, RIVAL, Bar
 from bench.engines.contest import ENGINES, Contest, Effort, Result, contest
 from bench.engines.elements import BARE, ELEMENTS, RESIDUAL
 from bench.engines.shared_library import FLAGS
-from bench.engines.starts import start_bars, starts
+from bench.engines.starts import Starts, start_bars, starts
 from bench.engines.subjects import SUBJECTS, Subject
 from bench.machine import machine
 from bench.measure import CORES
@@ -42,14 +42,14 @@ def measure(console: Console, only: str, rounds: int | None) -> dict[str, Any]:
             progress.update(task, description=subject.title)
             contests.append(contest(subject, ENGINES, effort, lambda: progress.advance(task)))
         progress.update(task, description="starts of processes")
-        times = {} if only else starts(rounds or START_ROUNDS)
-    bars = [bar for one in contests for bar in one.bars()] + residual_bars(contests) + start_bars(times)
+        started = Starts({}) if only else starts(rounds or START_ROUNDS)
+    bars = [bar for one in contests for bar in one.bars()] + residual_bars(contests) + start_bars(started)
     return {
         "machine": machine(),
         "method": method(effort),
         "rows": [row for one in contests for row in rows(one)],
         "peak": {mode: speed for one in contests for mode, speed in one.peak.items()},
-        "starts": {name: asdict(timing) for name, timing in times.items()},
+        "starts": {name: asdict(timing) for name, timing in started.times.items()},
         "bars": [bar.row() for bar in bars],
     }
 

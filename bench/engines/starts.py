@@ -6,10 +6,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import sonnx
-from bench.engines.bars import CACHED_SECONDS, COMPILE_SECONDS, Bar
+from bench.engines.bars import CACHED_SECONDS, COMPILE_MANY_SECONDS, COMPILE_SECONDS, Bar
+from bench.engines.loops import MANY
 from bench.engines.subjects import Convolution, convolution, prepare
 from bench.measure import Contestant, Timing, interleaved
 
@@ -21,7 +23,7 @@ import numpy as np
 import sonnx
 graph = sonnx.load(sys.argv[1])
 graph.check()
-inputs = {"X": np.ones((1, 8, 16, 16), np.float32)}
+inputs = {value.name: np.ones(value.type.shape, np.float32) for value in graph.inputs}
 begin = time.perf_counter()
 match sys.argv[2]:
     case "native":
@@ -32,36 +34,59 @@ print(time.perf_counter() - begin)
 """
 # Within the process, the time from a model that is checked to its first result.
 INSIDE = "native, filled cache, after the check"
+MANY_EMPTY, MANY_FILLED = (f"{MANY.title}, {state} cache" for state in ("empty", "filled"))
+MANY_ROUNDS = 3
 
 
-def starts(rounds: int) -> dict[str, Timing]:
+@dataclass(frozen=True)
+class Starts:
+    """Seconds by what is started, and how many libraries came or went in a cache that had all of them."""
+
+    times: dict[str, Timing]
+    changed: int = 0
+
+
+def starts(rounds: int) -> Starts:
     """Seconds of whole processes, interleaved; nothing where there is no native engine."""
     if not hasattr(sonnx.Graph, "compile"):
-        return {}
+        return Starts({})
     with tempfile.TemporaryDirectory(prefix="sonnx-bench-") as name:
         folder = Path(name)
-        path = prepare(SINGLE, folder).path
-        filled, empty = folder / "filled", folder / "empty"
-
-        def compiled_anew() -> None:
-            shutil.rmtree(empty, ignore_errors=True)
-            _process(path, "native", empty)()
-
+        path, many = (prepare(subject, folder).path for subject in (SINGLE, MANY))
+        filled, filled_by_many = folder / "filled", folder / "filled-by-many"
         inside: list[float] = []
 
         def cached() -> None:
             inside.append(float(_process(path, "native", filled)()))
 
+        _process(many, "native", filled_by_many)()
+        before = _libraries(filled_by_many)
         times = interleaved(
             {
                 "load and check": Contestant(_process(path, "nothing", filled)),
                 "reference": Contestant(_process(path, "reference", filled)),
                 "native, filled cache": Contestant(cached),
-                "native, empty cache": Contestant(compiled_anew),
+                "native, empty cache": Contestant(_anew(path, folder / "empty")),
+                MANY_FILLED: Contestant(_process(many, "native", filled_by_many), rounds=MANY_ROUNDS),
+                MANY_EMPTY: Contestant(_anew(many, folder / "empty"), rounds=MANY_ROUNDS),
             },
             rounds,
         )
-        return {**times, INSIDE: Timing.of(inside)}
+        changed = before ^ _libraries(filled_by_many)
+        return Starts({**times, INSIDE: Timing.of(inside)}, len(changed))
+
+
+def _libraries(cache: Path) -> set[tuple[str, int]]:
+    """The kept files, by name and number: one that is made again has another number."""
+    return {(path.name, path.stat().st_ino) for path in (cache / "kernels").iterdir()}
+
+
+def _anew(path: Path, cache: Path) -> Callable[[], str]:
+    def run() -> str:
+        shutil.rmtree(cache, ignore_errors=True)
+        return _process(path, "native", cache)()
+
+    return run
 
 
 def _process(path: Path, engine: str, cache: Path) -> Callable[[], str]:
@@ -75,18 +100,16 @@ def _process(path: Path, engine: str, cache: Path) -> Callable[[], str]:
     return run
 
 
-def start_bars(times: dict[str, Timing]) -> list[Bar]:
-    """The compiler's share of a first call, and what a cached start adds to loading and checking a model."""
-    if not times:
+def start_bars(found: Starts) -> list[Bar]:
+    """The compiler's share of first calls, and what a cached start adds to loading and checking a model."""
+    if not found.times:
         return []
-    least = {name: timing.minimum for name, timing in times.items()}
-    warm = least["native, filled cache"]
+    least = {name: timing.minimum for name, timing in found.times.items()}
+    single = least["native, empty cache"] - least["native, filled cache"]
+    many = least[MANY_EMPTY] - least[MANY_FILLED]
     return [
-        Bar(
-            "first call of a single kernel, compiled",
-            least["native, empty cache"] - warm,
-            COMPILE_SECONDS,
-            "s",
-        ),
+        Bar("first call of a single kernel, compiled", single, COMPILE_SECONDS, "s"),
+        Bar(f"first call of {MANY.title}, compiled", many, COMPILE_MANY_SECONDS, "s"),
+        Bar(f"{MANY.title}: libraries that a filled cache lost or got", found.changed, 0),
         Bar("cached start, beyond loading and checking", least[INSIDE], CACHED_SECONDS, "s"),
     ]

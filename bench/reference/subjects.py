@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sonnx
+from bench.reference.definitions import definition_subjects
+from bench.reference.subject import Subject
 
 Array = NDArray[Any]
 PLAIN: dict[str, Any] = {
@@ -20,19 +21,6 @@ PLAIN: dict[str, Any] = {
     "group": 1,
     "kernel_shape": [3, 3],
 }
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A pair of callables; `bar` is the largest ratio ours / theirs that is asked for (None: no bar)."""
-
-    name: str
-    against: str
-    ours: Callable[[], object]
-    theirs: Callable[[], object]
-    bar: float | None
-    rounds: int = 9
-    warm: bool = True
 
 
 def image(rng: np.random.Generator, channels: int, size: int) -> tuple[Array, Array, Array]:
@@ -148,6 +136,7 @@ def subjects() -> list[Subject]:
         Subject("Broadcast to 10 million floats, copied", "np.broadcast_arrays, copied",
                 lambda: [z.copy() for z in sonnx.broadcast(column, row)],
                 lambda: [z.copy() for z in np.broadcast_arrays(column, row)], 2.5),
+        *definition_subjects(),
         Subject("import sonnx", "import numpy", python("import sonnx"), python("import numpy"), 1.5, 15),
         Subject("import sonnx and first use", "import numpy",
                 python("import sonnx; sonnx.clip, sonnx.real"), python("import numpy"), None, 15),

@@ -14,14 +14,16 @@ from bench.engines import report, subjects
 from bench.engines.bars import RATIOS, Bar
 from bench.engines.contest import ENGINES, Contest, Effort, Result, contest, share_of_equal_bits
 from bench.engines.engine import Engine, Prepared, UnavailableError
+from bench.engines.loops import CHAINS, MANY
 from bench.engines.markdown import markdown
 from bench.engines.ours import native
 from bench.engines.peak import peaks
 from bench.engines.rivals import emx, jax, onnxruntime, reference_evaluator
-from bench.engines.starts import INSIDE, start_bars
+from bench.engines.starts import INSIDE, MANY_EMPTY, MANY_FILLED, Starts, start_bars
 from bench.engines.subjects import SUBJECTS, Array, Built, Case, Convolution, Subject, prepare
 from bench.measure import CORES, Timing
 from onnx import helper
+from tests.native.support import functions, planned
 
 import sonnx
 from examples import mobilenet_like
@@ -241,12 +243,25 @@ def test_the_compiler_costs_a_difference_of_processes_and_a_start_is_measured_wi
         "load and check": 0.25,
         "native, filled cache": 0.5,
         "native, empty cache": 1.0,
+        MANY_FILLED: 0.5,
+        MANY_EMPTY: 4.5,
         "reference": 0.25,
         INSIDE: 0.04,
     }
-    bars = start_bars({name: Timing(value, value, 9) for name, value in seconds.items()})
-    assert [(bar.value, bar.limit, bar.reached) for bar in bars] == [(0.5, 1.0, True), (0.04, 0.05, True)]
-    assert start_bars({}) == []
+    times = {name: Timing(value, value, 9) for name, value in seconds.items()}
+    found = [(bar.value, bar.limit, bar.verdict) for bar in start_bars(Starts(times, changed=2))]
+    assert found == [
+        (0.5, 1.0, "ok"),
+        (4.0, 3.0, "MISSED by 33.3%"),
+        (2, 0, "MISSED"),
+        (0.04, 0.05, "ok"),
+    ]
+    assert start_bars(Starts({})) == []
+
+
+def test_many_loops_are_as_many_as_their_chains_and_all_different(tmp_path: Path) -> None:
+    graph = sonnx.load(prepare(MANY, tmp_path).path)
+    assert len(set(CHAINS)) == len(CHAINS) == len(functions(planned(graph))) == 40
 
 
 @needs_compiler

@@ -13,6 +13,7 @@ from tests.derive.wrong_walks import Mutant, see_noticed
 
 from sonnx.derive import evaluate as walk
 from sonnx.derive import evaluate_boxes as boxed
+from sonnx.derive import evaluate_known as known
 from sonnx.derive.evaluate import Walk
 from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, numpy_dtype
@@ -213,6 +214,9 @@ def views() -> None:
     assert first.tolist() == [0, 1, 2, 3]
 
 
+CASES = evaluating.test_the_first_case_that_holds_decides_whichever_hold
+UNLIKE = evaluating.test_one_of_two_truths_and_what_only_looks_like_it
+NEAREST = evaluating.test_the_nearest_integer_and_what_only_looks_like_it
 VIEWS, BOXES = views, evaluating.test_boxes_are_put_together
 OUTSIDE = evaluating.test_a_read_outside_is_refused_unless_a_guard_keeps_it_out
 LIMITS = test_what_only_looks_like_scalar_bounds_is_chosen_as_it_says
@@ -241,9 +245,28 @@ MUTANTS = {
     "less or equal for less": Mutant(Walk._less, "a < b", "a <= b", floats),
     "less for less or equal": Mutant(Walk._less_equal, "a <= b", "a < b", floats),
     "unequal for equal": Mutant(Walk._equal, "a == b", "a != b", floats),
-    "either for both": Mutant(Walk._both, "a & b", "a | b", SPECIAL),
-    "one of two for either": Mutant(Walk._either, "a | b", "a ^ b", SPECIAL),
-    "a truth for its opposite": Mutant(Walk._opposite, "~self(", "self(", SPECIAL),
+    "either for both": Mutant(Walk._both, "logical_and", "logical_or", SPECIAL),
+    "one of two for either": Mutant(Walk._either, "logical_or", "logical_xor", SPECIAL),
+    "either for one of two": Mutant(Walk._either, "logical_xor", "logical_or", UNLIKE),
+    "a truth for its opposite": Mutant(Walk._opposite, "logical_not(", "not_equal(0, ", SPECIAL),
+    "one of two for what only looks like it": Mutant(
+        known.unlike_of, "not_a.arguments[0] is a and not_b.arguments[0] is b", "True", UNLIKE
+    ),
+    "either of two for one of them": Mutant(
+        known.unlike_of, 'not_a.word == not_b.word == "opposite"', 'not_b.word == "opposite"', UNLIKE
+    ),
+    "the first case for all": Mutant(Walk._choose, "if not left.any()", "if left.any()", CASES),
+    "no case for one": Mutant(Walk._choose, "if not condition.any()", "if not condition.all()", CASES),
+    "a case that holds is left": Mutant(
+        Walk._choose, "~condition if asked is None", "condition if asked is None", CASES
+    ),
+    "elements that an earlier case took": Mutant(
+        Walk._choose, "asked & ~condition", "asked & condition", CASES
+    ),
+    "the nearest for all that is rounded": Mutant(
+        known.rounded_of, "if term is without_statements(to_nearest(x))", "", NEAREST
+    ),
+    "cut off for rounded": Mutant(Walk._choose, "np.rint(", "np.trunc(", NEAREST),
     "infinities as NaNs": Mutant(Walk._is_nan, "x != x", "abs(x) > np.finfo(x.dtype).max", SPECIAL),
     "any zero for -0": Mutant(
         Walk._is_minus_zero,
@@ -261,7 +284,10 @@ MUTANTS = {
     "branches the other way round": Mutant(Walk._select, "(held, ~held)", "(~held, held)", READS),
     "the other element": Mutant(Walk._select, "np.where(held, ", "np.where(~held, ", READS),
     "one truth the other way round": Mutant(
-        Walk._choose, "1 if condition else 2", "2 if condition else 1", one_truth_for_all
+        Walk._choose,
+        "chosen if condition else otherwise",
+        "otherwise if condition else chosen",
+        one_truth_for_all,
     ),
     "fused and separate exchanged": Mutant(Walk._plus_product, '== "fused"', '!= "fused"', sums),
     "a product without its sum": Mutant(Walk._plus_product, "total + a * b", "a * b", sums),
@@ -271,10 +297,10 @@ MUTANTS = {
     "a sum that stays wide": Mutant(Walk._narrow, "self.sums, self.kind", "self.sums, self.sums", sums),
     "bytes other than 1": Mutant(walk._truth, "!= 0", "== 1", SCALARS),
     "bounds of another element": Mutant(
-        walk._limits, "below[0] is not below[1].arguments[1]", "below[1].word != 'less'", LIMITS
+        known.limits_of, "below[0] is not below[1].arguments[1]", "below[1].word != 'less'", LIMITS
     ),
     "a comparison with another bound": Mutant(
-        walk._replacing, " or {*condition.arguments} != {bound, x}", "", LIMITS
+        known._replacing, " or {*condition.arguments} != {bound, x}", "", LIMITS
     ),
     "any order for the operand's own": Mutant(
         boxed._elements, "neighbours and not any(first)", "not any(first)", VIEWS

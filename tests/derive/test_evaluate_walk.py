@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
+from math import copysign
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.operators.support import array_of, arrays, bits
 
+import sonnx
 from sonnx.derive.evaluate import Walk, evaluate
 from sonnx.derive.tracing import element_type, traced
 from sonnx.model.dtype import ALL, DType
@@ -18,7 +21,7 @@ from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import Array, hold, numpy_dtype
 from sonnx.numeric.limiting import by_comparisons, limited
 from sonnx.terms.tensors import Given, Made, flat_place, fold, inside, tensor
-from sonnx.terms.term import DefinitionError, Term
+from sonnx.terms.term import DefinitionError, Sort, Term
 from sonnx.terms.tracing import Definition, elementwise, tensorwise
 from sonnx.terms.words import (
     LOWEST,
@@ -33,7 +36,9 @@ from sonnx.terms.words import (
     otherwise,
     plus_product,
     root,
+    rounded_down,
     select,
+    to_nearest,
     truncated,
     value,
     wide,
@@ -186,6 +191,84 @@ def test_any_byte_but_zero_is_true() -> None:
         {},
     )
     assert found["Z"].tolist() == [0, 2, 3, 4]
+
+
+def test_the_first_case_that_holds_decides_whichever_hold() -> None:
+    """Two cases over three elements, held and not held in every way."""
+    x, y, z = (np.arange(3, dtype=np.int16) + tens for tens in (10, 20, 30))
+    three = select(value("t", Sort.TRUTH), value("x"), select(value("u", Sort.TRUTH), value("y"), value("z")))
+    for bytes_ in product((0, 1), repeat=6):
+        t, u = np.array(bytes_, np.uint8).view(bool).reshape(2, 3)
+        held = {"t": t, "u": u, "x": x, "y": y, "z": z}
+        wanted = [a if p else b if q else c for p, q, a, b, c in zip(*map(list, held.values()), strict=True)]
+        out = np.zeros(3, np.int16)
+        Walk(DType.INT16, DType.INT16, values=held).fill(out, three)
+        assert out.tolist() == wanted, bytes_
+        assert (Walk(DType.INT16, DType.INT16, values=held)(three) + 0 * x).tolist() == wanted, bytes_
+
+
+def test_a_case_that_decides_by_a_later_one_is_calculated_once() -> None:
+    later = select(value("x") < 2, value("y"), value("x"))
+    term = select(later < 3, value("z"), later)
+    x, y, z = np.array([1, 1, 2, 3, 4]), np.array([0, 7, 0, 0, 0]), np.full(5, 9)
+    found = Walk(DType.INT64, DType.INT64, values={"x": x, "y": y, "z": z})(term)
+    assert found.tolist() == [9, 7, 9, 3, 4]
+
+
+def test_one_of_two_truths_and_what_only_looks_like_it() -> None:
+    p: Any = value("p", Sort.TRUTH)
+    q: Any = value("q", Sort.TRUTH)
+    held = {"p": [0, 0, 1, 255, 2], "q": [0, 3, 0, 1, 255]}
+    walk = Walk(
+        DType.BOOL,
+        DType.BOOL,
+        values={name: np.array(row, np.uint8).view(bool) for name, row in held.items()},
+    )
+    asked: list[tuple[Any, Callable[[bool, bool], bool]]] = [
+        ((p & ~q) | (~p & q), lambda p, q: p != q),
+        ((q & ~p) | (~q & p), lambda p, q: p != q),
+        ((p & ~q) | (q & ~p), lambda p, q: p != q),
+        ((p & ~q) | (~q & q), lambda p, q: p and not q),
+        ((p & ~q) | (~p & p), lambda p, q: p and not q),
+        ((p & ~q) | (p & q), lambda p, q: p),
+        ((p & q) | (~p & q), lambda p, q: q),
+        ((p & ~q) | ~(p & q), lambda p, q: not (p and q)),
+        (p | (~p & q), lambda p, q: p or q),
+    ]
+    for term, one in asked:
+        assert walk(term).tolist() == [one(*map(bool, each)) for each in zip(*held.values(), strict=True)]
+
+
+NEAREST = elementwise(lambda X: to_nearest(X))  # noqa: PLW0108  (names)
+
+
+def nearest(x: Fraction) -> Fraction:
+    return Fraction(round(x))  # Python's own function takes ties to even
+
+
+def by_its_comparisons(x: Array) -> Array:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sonnx.derive.evaluate.rounded_of", lambda term: None)
+        return run(NEAREST, x)
+
+
+def test_the_nearest_integer_and_what_only_looks_like_it() -> None:
+    every = np.arange(2**16).astype(np.uint16).view(np.float16)
+    near, far = np.linspace(-5, 5, 4001), 2.0**52 + np.arange(-8, 8) / 2
+    for x in (every, *(np.concatenate([near, far, -far]).astype(held) for held in (np.float32, np.float64))):
+        with np.errstate(all="ignore"):
+            found, slowly = run(NEAREST, x), by_its_comparisons(x)
+        finite = np.isfinite(x)
+        wanted = [copysign(nearest(Fraction(each)), each) for each in x[finite].tolist()]
+        assert bits(found[finite]) == bits(np.array(wanted, x.dtype))
+        assert np.array_equal(found[~finite], x[~finite], equal_nan=True)
+        assert sonnx.same_bits(slowly, found, nan="any")
+    exact = [Fraction(number, 4) for number in range(-9, 10)]
+    assert run(NEAREST, array_of("real", (19,), exact)).tolist() == list(map(nearest, exact))
+    up = elementwise(
+        lambda X: select(X - rounded_down(X) < Fraction(1, 2), rounded_down(X), -rounded_down(-X))
+    )
+    assert run(up, floats(0.5, 1.5, 2.5, -0.5)).tolist() == [1, 2, 3, 0]
 
 
 def test_a_literal_is_of_the_elements_type_and_wide_in_sums() -> None:

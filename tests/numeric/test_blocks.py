@@ -1,5 +1,8 @@
 """Elementwise functions applied block by block."""
 
+import platform
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,8 @@ from sonnx.numeric import blocks
 from sonnx.numeric.blocks import by_blocks
 
 Array = NDArray[Any]
+
+pytestmark = pytest.mark.measured
 
 
 def choose(condition: Array, x: Array, y: Array, out: Array) -> None:
@@ -46,3 +51,28 @@ def test_an_array_without_axes_and_one_of_objects_are_handled() -> None:
     assert float(single) == 1.5
     words = np.array(["a", "b"], dtype=object)
     assert by_blocks(choose, np.array([True, False]), words, words[::-1]).tolist() == ["a", "a"]
+
+
+ASKING = """
+import resource
+import numpy as np
+from sonnx.numeric.blocks import by_blocks
+
+def with_temporaries(x, out):
+    several = [x + number for number in range(8)]
+    out[...] = several[-1]
+
+x = np.ones(2**22, np.float32)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+by_blocks(with_temporaries, x)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before, x.nbytes // resource.getpagesize())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="speaks of the allocator of glibc")
+def test_every_block_has_the_memory_of_the_one_before() -> None:
+    # A process of its own: what was given back before decides what an allocator keeps. Else every one of 64
+    # blocks asks for its 512 pages.
+    done = subprocess.run([sys.executable, "-c", ASKING], capture_output=True, text=True, check=True)
+    asked, those_of_the_result = map(int, done.stdout.split())
+    assert asked <= 2 * those_of_the_result

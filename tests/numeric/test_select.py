@@ -9,6 +9,8 @@ import pytest
 
 from sonnx.numeric.select import select
 
+pytestmark = pytest.mark.measured
+
 TYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16"]
 
 
@@ -45,6 +47,24 @@ def test_one_element_without_axes_stands_for_all() -> None:
     x, bound = np.array([1.0, np.nan, 3.0]), np.array(-0.0)
     assert select(x > 2, bound, x)[2].hex() == (-0.0).hex()
     assert select(x > 2, x, bound).tolist() == [-0.0, -0.0, 3.0]
+
+
+def test_an_element_without_any_bit_stands_for_all_too() -> None:
+    x = np.array([0x80000000, 0x7F800001, 0x00000000, 0x3F800000], np.uint32).view(np.float32)
+    zero, minus = np.array(0, np.float32), np.array(-0.0, np.float32)
+    condition = np.array([True, False, False, True])
+    asked = [(zero, x, [0, 0x7F800001, 0, 0]), (x, zero, [0x80000000, 0, 0, 0x3F800000])]
+    asked += [(zero, minus, [0, 0x80000000, 0x80000000, 0]), (zero, zero, [0, 0, 0, 0])]
+    for first, second, expected in asked:
+        assert select(condition, first, second).view(np.uint32).tolist() == expected
+        out = np.ones(4, np.float32)
+        assert np.shares_memory(select(condition, first, second, out), out)
+        assert out.view(np.uint32).tolist() == expected
+    true: Any = np.bool_(True)  # what comparing arrays without axes gives
+    assert select(true, minus, zero).view(np.uint32) == select(~true, zero, minus).view(np.uint32) == 2**31
+    along, across = np.array([[True], [False]]), np.array([[1.5, 2.5, 3.5]])
+    assert select(along, np.array(0.0), across).tolist() == [[0, 0, 0], [1.5, 2.5, 3.5]]
+    assert select(along, across, -across).tolist() == [[1.5, 2.5, 3.5], [-1.5, -2.5, -3.5]]
 
 
 def test_empty_and_strided_arrays_are_selected() -> None:

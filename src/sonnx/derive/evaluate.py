@@ -13,10 +13,11 @@ import numpy as np
 from sonnx.derive.domains import inside, require_decided, require_inside
 from sonnx.derive.evaluate_boxes import Elements, Patch, parts_of, shapes_of
 from sonnx.derive.evaluate_folds import fold
+from sonnx.derive.evaluate_known import is_one_operation, limits_of, rounded_of, unlike_of
 from sonnx.derive.literals import literal
 from sonnx.derive.tracing import element_type, frozen, held_in, signs, suited, traced
 from sonnx.derive.walking import methods
-from sonnx.model.dtype import DType
+from sonnx.model.dtype import IEEE, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, finish, held_type, numpy_dtype
 from sonnx.numeric.balls import UndecidedError, roots, rounded_down
@@ -189,7 +190,7 @@ def _element_by_element(walk: "Walk", whole: Sequence[str], term: Term) -> Array
         walk.fill(result, term)
         return result
 
-    if _is_one_operation(term):  # that makes no temporaries, and its result is what is asked for
+    if is_one_operation(term):  # that makes no temporaries, and its result is what is asked for
         return walk.as_result(walk(term), arrays[whole[0]].shape)
 
     def block(*parts: Array) -> None:
@@ -274,7 +275,9 @@ class Walk:
 
     def fill(self, out: Array, term: Term) -> None:
         """Write the value of a term where it belongs; a choice between elements goes there at once."""
-        if term.word == "select" and not asks_indices(term.arguments[0]):
+        if term.word == "named":
+            self._inside(term).fill(out, _executed(term.data.body, self.kind))
+        elif term.word == "select" and not asks_indices(term.arguments[0]):
             self._choose(term, out)
         else:
             out[...] = self(term)
@@ -321,9 +324,12 @@ class Walk:
         return _truth(self.values[term.data]) if term.sort is Sort.TRUTH else self.values[term.data]
 
     def _named(self, term: Term) -> Array:
+        return self._inside(term)(_executed(term.data.body, self.kind))
+
+    def _inside(self, term: Term) -> "Walk":
+        """The walk over the body of a word that is defined by others."""
         said: Named = term.data
-        given = dict(zip(said.parameters, map(self, term.arguments), strict=True))
-        return self._with(values=given)(_executed(said.body, self.kind))
+        return self._with(values=dict(zip(said.parameters, map(self, term.arguments), strict=True)))
 
     def _read(self, term: Term) -> Array:
         return self._at(term, self.arrays[term.data])
@@ -359,16 +365,33 @@ class Walk:
         inside, outside = (self._with(asked=part & asked) for part in (held, ~held))
         return np.where(held, inside(chosen), outside(otherwise))
 
-    def _choose(self, term: Term, out: Array | None = None) -> Array:
-        limits = _limits(term)
+    def _choose(self, term: Term, out: Array | None = None, asked: Array | None = None) -> Array:
+        """An element of one of two; what nobody takes is not calculated.
+
+        `asked` says of which elements somebody wants to know, where that is not all of them.
+        """
+        limits, rounded = limits_of(term), rounded_of(term)
         if limits is not None:
             x, low, high = map(self, limits)
             if not low.ndim and not high.ndim:
                 return limited(x, low, high, out)
-        condition = self(term.arguments[0])
+        if rounded is not None and self.kind in IEEE:  # NumPy's is the same, also of zeros; any NaN will do
+            return np.asarray(np.rint(self(rounded), out=out))
+        condition, (chosen, otherwise) = self(term.arguments[0]), term.arguments[1:]
         if not condition.ndim:  # it decides for all elements at once
-            return _placed(self(term.arguments[1 if condition else 2]), out)
-        return select(condition, self(term.arguments[1]), self(term.arguments[2]), out)
+            return _placed(self(chosen if condition else otherwise), out)
+        if not condition.any():
+            return self._next(otherwise, out, asked)
+        left = ~condition if asked is None else asked & ~condition
+        if not left.any():
+            return _placed(self(chosen), out)
+        return select(condition, self(chosen), self._next(otherwise, None, left), out)
+
+    def _next(self, term: Term, out: Array | None, asked: Array | None) -> Array:
+        """What comes after a case that is left: another one, or an element."""
+        if term.word != "select" or term in self.memo or asks_indices(term.arguments[0]):
+            return _placed(self(term), out)
+        return self._choose(term, out, asked)
 
     def _is_nan(self, term: Term) -> Array:
         x = self(term.arguments[0])
@@ -391,15 +414,21 @@ class Walk:
         return np.asarray(a == b)
 
     def _both(self, term: Term) -> Array:
-        a, b = map(self, term.arguments)
-        return a & b
+        return np.asarray(np.logical_and(*map(self._bytes, term.arguments)))
 
     def _either(self, term: Term) -> Array:
-        a, b = map(self, term.arguments)
-        return a | b
+        unlike = unlike_of(term)
+        if unlike is not None:
+            return np.asarray(np.logical_xor(*map(self._bytes, unlike)))
+        return np.asarray(np.logical_or(*map(self._bytes, term.arguments)))
 
     def _opposite(self, term: Term) -> Array:
-        return ~self(term.arguments[0])
+        return np.asarray(np.logical_not(self._bytes(term.arguments[0])))
+
+    def _bytes(self, truth: Term) -> Array:
+        """A truth in bytes, of which all but 0 are true: an operand's as they lie in memory."""
+        found = self.values[truth.data] if truth.word == "value" else self(truth)
+        return found.view(np.uint8)
 
     # --- calculating --------------------------------------------------------------------------------------
 
@@ -516,12 +545,6 @@ _WORDS = methods(Walk)
 
 
 @lru_cache(1024)
-def _is_one_operation(term: Term) -> bool:
-    """Whether a term takes elements as they are, and makes something of them at once."""
-    return term.word != "select" and all(each.word in ("value", "literal") for each in term.arguments)
-
-
-@lru_cache(1024)
 def _lines(shape: tuple[int, ...]) -> tuple[Array, ...]:
     """The indices of a shape, one array for each axis, which are as large as their axis alone."""
     rank = len(shape)
@@ -552,23 +575,3 @@ def _in_type(x: Array, source: DType, target: DType) -> Array:
     if DType.BFLOAT16 in (source, target):
         return convert(x, source, target)
     return x.astype(numpy_dtype(target))
-
-
-@lru_cache(1024)
-def _limits(term: Term) -> tuple[Term, Term, Term] | None:
-    """x, low and high where a term is select(high < y, high, y) with select(x < low, low, x) for y."""
-    found = _replacing(term)
-    below = None if found is None or found[0] is not found[1].arguments[0] else _replacing(found[2])
-    if found is None or below is None or below[0] is not below[1].arguments[1]:
-        return None
-    return below[2], below[0], found[0]
-
-
-def _replacing(term: Term) -> tuple[Term, Term, Term] | None:
-    """bound, condition and x where a term is select(condition, bound, x) and compares these two by `<`."""
-    if term.word != "select":
-        return None
-    condition, bound, x = term.arguments
-    if condition.word != "less" or {*condition.arguments} != {bound, x}:
-        return None
-    return bound, condition, x

@@ -1,6 +1,7 @@
 """Elementwise definitions applied block by block, so that temporaries stay in the cache."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,17 @@ from sonnx.numeric.arrays import Array
 
 # A few temporaries of this size fit a second-level cache, and the allocator keeps them at hand.
 BLOCK_BYTES = 2**18
+# What a few temporaries take together.
+_AT_HAND_BYTES = 2**23
+
+
+@cache
+def keep_at_hand() -> None:
+    """Let the allocator keep what blocks have given back, instead of asking the system for each anew.
+
+    That of glibc keeps twice as much as the largest piece of memory that it was given back so far.
+    """
+    np.empty(_AT_HAND_BYTES, np.uint8)
 
 
 def by_blocks(function: Callable[..., None], *arrays: Array, dtype: np.dtype[Any] | None = None) -> Array:
@@ -20,6 +32,7 @@ def by_blocks(function: Callable[..., None], *arrays: Array, dtype: np.dtype[Any
     if model.size <= block:
         function(*flat, result)
     else:
+        keep_at_hand()
         for start in range(0, model.size, block):
             stop = start + block
             function(*(array[start:stop] for array in flat), result[start:stop])

@@ -1,7 +1,7 @@
 """Conversion of arrays between element types (D-XLA-3), by integer arithmetic on bits.
 
 No cast of floats by NumPy or ml_dtypes defines a result, and no state of the processor (flushed
-subnormals, another rounding direction) changes one.
+subnormals, another rounding direction) changes one. NumPy's is used where it has no choice.
 """
 
 from collections.abc import Callable
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.model.dtype import INTEGERS, DType
+from sonnx.model.dtype import IEEE, INTEGERS, UNSIGNED, DType
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.numeric.balls import settled
+from sonnx.numeric.blocks import keep_at_hand
 from sonnx.numeric.real import real
 from sonnx.numeric.rounding import FORMATS, LEADING, Format, nearest_bits, nearest_bits_of
 
@@ -83,6 +84,7 @@ def _from_real(array: Array, target: DType) -> Array:
 
 
 def _by_blocks(array: Array, target: DType, convert_block: Callable[[Array], Array]) -> Array:
+    keep_at_hand()
     flat = array.reshape(-1)
     result = np.empty(flat.size, numpy_dtype(target))
     held = result.view(np.bool_ if target is DType.BOOL else _unsigned(result.dtype))
@@ -109,6 +111,8 @@ def _float_converter(source: DType, target: DType) -> Callable[[Array], Array]:
     form = FORMATS[source]
     if target is DType.BOOL:
         return lambda block: (block & form.held_as.type(form.sign_bit - 1)) != 0
+    if target in INTEGERS and source in IEEE:
+        return _cutting_off(source, target)
     if target in INTEGERS:
         return lambda block: _to_integer(_read_floats(block, form), numpy_dtype(target))
     return lambda block: _to_float(_read_floats(block, form), FORMATS[target])
@@ -172,6 +176,24 @@ def _to_float(numbers: _Numbers, form: Format) -> Array:
         payload = numbers.payload >> np.uint64(_DOUBLE_FRACTION + 1 - form.precision)
         bits = np.where(numbers.nan, payload | quiet, bits)
     return np.where(numbers.negative, bits | np.uint64(form.sign_bit), bits)
+
+
+def _cutting_off(source: DType, target: DType) -> Callable[[Array], Array]:
+    """Floats to integers: where they lie within the type, C leaves no cast a choice but to truncate."""
+    form, floats, held = FORMATS[source], numpy_dtype(source), numpy_dtype(target)
+    bits = form.held_as.type(2 * form.sign_bit - 1 if target in UNSIGNED else form.sign_bit - 1)
+    limit = form.held_as.type(nearest_bits(Fraction(np.iinfo(held).max + 1), form))
+
+    def cut_off(block: Array) -> Array:
+        within = (block & bits) < limit
+        if within.all():
+            return block.view(floats).astype(held).view(_unsigned(held))
+        result = np.where(within, block, 0).view(floats).astype(held).view(_unsigned(held))
+        others = ~within
+        result[others] = _to_integer(_read_floats(block[others], form), held).astype(result.dtype)
+        return result
+
+    return cut_off
 
 
 def _to_integer(numbers: _Numbers, held: np.dtype[Any]) -> Array:

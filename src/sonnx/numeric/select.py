@@ -22,8 +22,27 @@ def select(condition: Array, chosen: Array, otherwise: Array, out: Array | None 
         out[...] = found
         return out
     word = np.dtype(f"u{otherwise.dtype.itemsize}")
-    base = otherwise.view(word)
-    difference: Array = np.bitwise_xor(chosen.view(word), base)
-    overlay: Array = np.multiply(difference, condition.astype(word))
-    result: Array = np.bitwise_xor(overlay, base, out=None if out is None else out.view(word))
+    first, second = chosen.view(word), otherwise.view(word)
+    into = None if out is None else out.view(word)
+    if _is_nothing(second):
+        result = _overlay(condition, first, into)
+    elif _is_nothing(first):
+        result = _overlay(~condition, second, into)
+    else:
+        overlay = _overlay(condition, np.bitwise_xor(first, second), None)
+        result = np.bitwise_xor(overlay, second, out=overlay if into is None else into)
     return result.view(otherwise.dtype)
+
+
+def _is_nothing(words: Array) -> bool:
+    """Whether all elements have one sequence of bits, in which none is set."""
+    return not words.ndim and not words
+
+
+def _overlay(condition: Array, words: Array, out: Array | None) -> Array:
+    """The words where the condition is true, else no bits; in memory of its own, where none is given."""
+    found = np.asarray(condition).astype(words.dtype)
+    if out is None and words.shape in ((), found.shape):
+        out = found
+    result: Array = np.multiply(found, words, out=out)
+    return result

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sonnx.terms.term import DefinitionError, Operand, Sort, Term, Truth, condition, make, number, truth
 
@@ -10,6 +11,7 @@ from sonnx.terms.term import DefinitionError, Operand, Sort, Term, Truth, condit
 LOWEST = make("lowest")
 # The ruling behind maxima and minima.
 _ORDER = "D-ALL-10"
+_HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
@@ -214,4 +216,21 @@ def minimum(a: Term, b: Term) -> Term:
         when(is_nan(b), b, _ORDER, "A NaN among the elements gives a NaN."),
         when(a < b, a, _ORDER, "The smaller of two elements comes out."),
         otherwise(b, _ORDER, "Of equal elements, zeros of either sign among them, the later comes out."),
+    )
+
+
+def to_nearest(x: Term) -> Term:
+    """The nearest integer, of two as near the even one; a zero keeps the sign of the element (D-ROUND)."""
+    below, above = rounded_down(x), -rounded_down(-x)
+    rest, half = x - below, below * _HALF
+    return cases(
+        when(rest < _HALF, below, "D-ROUND", "Nearer to the integer below, or an integer itself: that one."),
+        when(rest > _HALF, above, "D-ROUND", "Nearer to the integer above: that one; of zeros -0."),
+        when(
+            rounded_down(half) == half,
+            below,
+            "D-ROUND",
+            "As near to both, and that below is even; or infinite.",
+        ),
+        otherwise(above, "D-ROUND", "As near to both, and that above is even; or a NaN."),
     )
