@@ -37,7 +37,16 @@ def special(dtype: str) -> Array:
     info = np.finfo(dtype)
     known = [*special_values(sonnx.DType(OF_ONNX[dtype])).values()]
     tiny, normal = info.smallest_subnormal, info.smallest_normal
-    more = [tiny, 3 * tiny, normal, normal - tiny, normal + tiny, 3 * normal, info.max, info.max / 3]
+    more: list[Any] = [
+        tiny,
+        3 * tiny,
+        normal,
+        normal - tiny,
+        normal + tiny,
+        3 * normal,
+        info.max,
+        info.max / 3,
+    ]
     more += [1, 1 + info.eps, 2 - info.eps, 3, 5.5, 10, 0.1, 7]
     return np.array([*(each.item() for each in known), *more, *(-each for each in more)], dtype)
 

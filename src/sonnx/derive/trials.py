@@ -217,7 +217,7 @@ def _ways(operator: Operator, dtype: DType) -> tuple[_Way, ...]:
         way = _Way(names, kept[number % len(kept)], alone.union(either), truths, setting)
         # Where a run stops there is no result, so no other trial than those can show that.
         domain = domain_of(operator)
-        meant = rulings(_trace(operator, way, DType.FLOAT))
+        meant = rulings(_trace(operator, way, dtype))
         named = tuple(each for each in meant if domain is None or each != domain.ruling)
         named += ("D-WHERE-1",) if truths else ()
         found.append(replace(way, shows=("D-ALL-4", *named, *(rule.identifier for rule in contract.rules))))

@@ -22,8 +22,8 @@ static double left_over_of_double(double x, double y)
     /* Both as integers with a power of two; what is subnormal has the least one, and no leading bit. */
     const uint64_t over = dividend >> 52;
     const uint64_t under = divisor >> 52;
-    const uint64_t least = (divisor & 0xfffffffffffffu) | (under != 0u ? 0x10000000000000u : 0u);
-    uint64_t rest = (dividend & 0xfffffffffffffu) | (over != 0u ? 0x10000000000000u : 0u);
+    const uint64_t least = under == 0u ? divisor : (divisor & 0xfffffffffffffu) + 0x10000000000000u;
+    uint64_t rest = over == 0u ? dividend : (dividend & 0xfffffffffffffu) + 0x10000000000000u;
     uint64_t power = under != 0u ? under : 1u;
     rest %= least;
     /*@ loop assigns rest, left;

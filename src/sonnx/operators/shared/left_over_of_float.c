@@ -22,8 +22,8 @@ static float left_over_of_float(float x, float y)
     /* Both as integers with a power of two; what is subnormal has the least one, and no leading bit. */
     const uint32_t over = dividend >> 23;
     const uint32_t under = divisor >> 23;
-    const uint32_t least = (divisor & 0x7fffffu) | (under != 0u ? 0x800000u : 0u);
-    uint32_t rest = (dividend & 0x7fffffu) | (over != 0u ? 0x800000u : 0u);
+    const uint32_t least = under == 0u ? divisor : (divisor & 0x7fffffu) + 0x800000u;
+    uint32_t rest = over == 0u ? dividend : (dividend & 0x7fffffu) + 0x800000u;
     uint32_t power = under != 0u ? under : 1u;
     rest %= least;
     /*@ loop assigns rest, left;
