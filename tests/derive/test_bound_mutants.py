@@ -91,7 +91,9 @@ def test_what_is_left_over_is_exact_or_has_no_bound() -> None:
         found = of_near(left, DType.FLOAT, near(x, DType.FLOAT), near(y, DType.FLOAT), order=order)
         assert found.value.tolist()[:3] == [-3, 2, 0]
         assert found.error.tolist() == [0, 0, 0, np.inf], least
-        tiny = of_near(lambda x: left_over(x, 3), DType.FLOAT, exactly(np.float32([2.0**-130])), order=order)
+        tiny = of_near(
+            lambda x: left_over(x, 3), DType.FLOAT, exactly(np.array([2.0**-130], np.float32)), order=order
+        )
         assert tiny.error.tolist() == [2.0**-130 if least else 0]
     # 4 or what lies near it leaves 0 or nearly 2 by 2, or by what lies near 2.
     off = near([(Fraction(4), Fraction(1, 8))], DType.FLOAT)
