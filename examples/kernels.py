@@ -24,6 +24,7 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.operators import NODE_OPERATORS
 from sonnx.operators.rules.examples import good_call
 from sonnx.vocabulary.call import Call
+from sonnx.vocabulary.integers import OneOf
 from sonnx.vocabulary.operator import Operator, operand_names
 
 # The first operator set that has all attributes of the operators, and the version of files that goes with it.
@@ -106,8 +107,17 @@ def calls(operator: Operator, dtype: DType) -> Iterator[Call]:
             operand = typed.get(name) or contract.inputs[-1]
             known = good.inputs.get(name) or TensorType(dtype, _SIZES)
             inputs[name] = replace(known, dtype=dtype) if operand.variable else known
-        written = {name: value for name, value in good.attributes.items() if not contract.named[name].mode}
+        written = {
+            name: _suited(contract.named[name].holds, value, dtype)
+            for name, value in good.attributes.items()
+            if not contract.named[name].mode
+        }
         yield from _converted(operator, replace(good, inputs=inputs, attributes=written))
+
+
+def _suited(holds: object, value: object, dtype: DType) -> object:
+    """The value of an attribute; where some are for integers alone, the first one that a type has."""
+    return holds.of(dtype)[0] if isinstance(holds, OneOf) and holds.integers else value
 
 
 def _converted(operator: Operator, asked: Call) -> Iterator[Call]:

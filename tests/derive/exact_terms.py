@@ -12,6 +12,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
     "divide": lambda a, b: a / b,
+    "left_over": lambda a, b: a - b * int(a / b),
     "negate": lambda a: -a,
     "absolute": abs,
     "wide": lambda a: a,

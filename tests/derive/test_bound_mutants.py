@@ -17,7 +17,7 @@ from sonnx.model.dtype import DType
 from sonnx.numeric.arrays import Array, held_type, numpy_dtype
 from sonnx.terms.tensors import Given, Made, fold, tensor
 from sonnx.terms.tracing import elementwise, trace
-from sonnx.terms.words import converted, narrow, plus_product, root, wide
+from sonnx.terms.words import converted, left_over, narrow, plus_product, root, wide
 
 pytestmark = pytest.mark.measured
 
@@ -79,6 +79,27 @@ def test_bounds_of_roots_and_bounds_themselves_are_rounded_up() -> None:
     assert Fraction(of_near(lambda x, y: x + y, DType.FLOAT, one, tiny).error[0]) >= 1 + Fraction(1, 2**60)
     third = near([(Fraction(3), Fraction(1))], DType.DOUBLE)
     assert Fraction(of_near(lambda x: 0.1 * x - 0.1 * x, DType.DOUBLE, third).error[0]) >= Fraction(0.1) * 2
+
+
+def left(x: Any, y: Any) -> Any:
+    return left_over(x, y)
+
+
+def test_what_is_left_over_is_exact_or_has_no_bound() -> None:
+    x, y = ([(Fraction(each), Fraction(0)) for each in many] for many in ((-7, 5, 6, 1), (4, 3, "1/4", 0)))
+    for order, least in (("specified", 0), ("flushing", 2.0**-126)):
+        found = of_near(left, DType.FLOAT, near(x, DType.FLOAT), near(y, DType.FLOAT), order=order)
+        assert found.value.tolist()[:3] == [-3, 2, 0]
+        assert found.error.tolist() == [0, 0, 0, np.inf], least
+        tiny = of_near(
+            lambda x: left_over(x, 3), DType.FLOAT, exactly(np.array([2.0**-130], np.float32)), order=order
+        )
+        assert tiny.error.tolist() == [2.0**-130 if least else 0]
+    # 4 or what lies near it leaves 0 or nearly 2 by 2, or by what lies near 2.
+    off = near([(Fraction(4), Fraction(1, 8))], DType.FLOAT)
+    two = near([(Fraction(2), Fraction(0))], DType.FLOAT)
+    for first, second in ((off, two), (two, off)):
+        assert of_near(left, DType.FLOAT, first, second).error.tolist() == [np.inf]
 
 
 def test_both_operands_make_a_comparison_doubtful() -> None:
@@ -149,6 +170,7 @@ CHOSEN, WHOLE = (
     bounding.test_a_comparison_that_may_go_either_way_counts_both,
     bounding.test_integers_are_exact_unless_they_wrap,
 )
+LEFT = test_what_is_left_over_is_exact_or_has_no_bound
 HELD = test_a_type_holds_another_where_it_has_its_digits_and_its_least_numbers
 LITERALS, WALK = bounding.test_a_literal_is_as_far_off_as_it_was_rounded, walk._Walk
 MUTANTS = {
@@ -166,6 +188,8 @@ MUTANTS = {
     "a root as far off as its square": Mutant(
         WALK._root, "_over(a.error, _down(np.sqrt(least)))", "a.error / 4", ROOTS
     ),
+    "a divisor that is off": Mutant(WALK._left_over, " | (b.error != 0)", "", LEFT),
+    "what is left over and lost": Mutant(WALK._left_over, '== "flushing"), size', '== "flushing"), 0', LEFT),
     "no rounding at all": Mutant(WALK._rounded, "total = _plus(error, rounding)", "total = error", STEPS),
     "infinities with a bound": Mutant(WALK._rounded, "finite & ~np.isnan(total)", "~np.isnan(total)", NONE),
     "half the smallest number left out": Mutant(walk._rounding, "relative > least", "relative > 0", STEPS),

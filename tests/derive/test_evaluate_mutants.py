@@ -47,7 +47,7 @@ def of_values(word: str, dtype: DType, *operands: Sequence[Any], **said: Any) ->
         return Walk(dtype, dtype, values=held, **said)(term)
 
 
-ROUNDED = ("add", "subtract", "multiply", "divide", "negate", "absolute")
+ROUNDED = ("add", "subtract", "multiply", "divide", "left_over", "negate", "absolute")
 COMPARED = ("less", "less_equal", "equal")
 
 
@@ -239,6 +239,7 @@ MUTANTS = {
     "a quotient rounded down": Mutant(Walk._truncated, "(a % b != 0) & ", "(a % b < 0) & ", integers),
     "a quotient one too large": Mutant(Walk._truncated, "(a % b != 0) & ", "", integers),
     "signs of the dividend alone": Mutant(Walk._truncated, "((a < 0) != (b < 0))", "(a < 0)", integers),
+    "what the quotient rounded down leaves": Mutant(Walk._left_over, "np.fmod(", "np.mod(", floats),
     "no sign": Mutant(Walk._negate, "-self(", "abs(self(term.arguments[0])) + 0 * self(", floats),
     "a root of a magnitude": Mutant(Walk._root, "np.sqrt(", "np.cbrt(", floats),
     "a magnitude that keeps its sign": Mutant(Walk._absolute, "abs(self(", "(self(", integers),

@@ -26,6 +26,7 @@ from sonnx.terms.words import (
     converted,
     is_minus_zero,
     is_nan,
+    left_over,
     maximum,
     narrow,
     otherwise,
@@ -100,6 +101,7 @@ ON_FLOATS = {
             np.where(np.inf == X, X.dtype.type(np.nan), X.dtype.type(-np.inf)),
         ),
     ),
+    "left over": Case(lambda X, Y: left_over(X, Y) - X, lambda X, Y: np.fmod(X, Y) - X),
     "special": Case(zeros_and_nans, zeros_and_nans_of_numpy),
     "maximum": Case(
         lambda X, Y: maximum(X, Y),  # noqa: PLW0108  the names of the operands

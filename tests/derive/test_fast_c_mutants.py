@@ -192,6 +192,12 @@ IN_THE_WALK = {
     "a root in double": Wrong(
         Floats._root, "__builtin_sqrt{self._suffix}", "__builtin_cbrt", of_floats("sign")
     ),
+    "what the nearest multiple leaves": Wrong(
+        Floats._left_over, "__builtin_fmod{", "__builtin_remainder{", of_floats("left over")
+    ),
+    "what is left of the other one": Wrong(
+        Halves._left_over, "term.arguments)", "term.arguments[::-1])", of_floats("left over", "float16")
+    ),
     "any zero for -0": Wrong(
         Floats._is_minus_zero, " & (__builtin_signbit({x}) != 0)", "", of_floats("special")
     ),

@@ -24,6 +24,7 @@ from sonnx.terms.words import (
     converted,
     is_minus_zero,
     is_nan,
+    left_over,
     maximum,
     minimum,
     narrow,
@@ -63,6 +64,9 @@ ELEMENTS: dict[str, Term] = {
     r"\text{lowest} + \text{NaN} - \left(-\infty\right)": LOWEST + float("nan") - float("-inf"),
     r"\max(x, y) \cdot x": maximum(X, Y) * X,
     r"\text{truncated}\left(\frac{x}{y}\right)": truncated(X, Y),
+    r"x - 2 - \left(y + 1\right) \cdot \text{truncated}\left(\frac{x - 2}{y + 1}\right)": left_over(
+        X - 2, Y + 1
+    ),
     r"x \mathbin{\&} \left(y + 1\right)": bits_and(X, Y + 1),
     r"\left(x \mathbin{|} y\right) \oplus 1": bits_xor(bits_or(X, Y), 1),
     r"\mathord{\sim} x": bits_not(X),

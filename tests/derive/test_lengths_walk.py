@@ -21,7 +21,18 @@ from sonnx.numeric.measure import lengths_of
 from sonnx.terms.tensors import Given, fold, tensor
 from sonnx.terms.term import DefinitionError
 from sonnx.terms.tracing import Definition, elementwise, tensorwise
-from sonnx.terms.words import absolute, cases, maximum, minimum, narrow, otherwise, plus_product, select, wide
+from sonnx.terms.words import (
+    absolute,
+    cases,
+    left_over,
+    maximum,
+    minimum,
+    narrow,
+    otherwise,
+    plus_product,
+    select,
+    wide,
+)
 from sonnx.vocabulary.call import Call
 
 pytestmark = pytest.mark.measured
@@ -39,6 +50,7 @@ DEFINITIONS: dict[str, Definition] = {
     "subtract": elementwise(lambda X, Y: X - Y),
     "multiply": elementwise(lambda X, Y: X * Y),
     "divide": elementwise(lambda X, Y: X / select(Y == 0, 1, Y)),
+    "left over": elementwise(lambda X, Y: left_over(X, select(Y == 0, 1, Y))),
     "a literal": elementwise(lambda X, Y: X * 0.375 + Y),
     "an odd literal": elementwise(lambda X, Y: X / 3 - Y * 7),
     "select": elementwise(lambda X, Y: select(X < Y, -X, absolute(Y))),
@@ -157,6 +169,7 @@ MUTANTS = {
     ),
     "a divisor of at least 1": Mutant(WALK._divide, "a.magnitude + b.twos + b.odd", "a.magnitude", LONGER),
     "a numerator that vanishes": Mutant(WALK._divide, "a.odd + top", "a.odd", LONGER),
+    "one denominator of what is left over": Mutant(WALK._left_over, "OF_ONES, b, 1", "OF_ONES, a, 1", LONGER),
     "a product without its sum": Mutant(
         WALK._plus_product, "summed(a, b, total, 1)", "summed(a, b, _ZEROS, 1)", LONGER
     ),

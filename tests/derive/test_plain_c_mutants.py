@@ -54,6 +54,7 @@ def without_inner_roundings(self: Writer, term: Term, wanted: DType) -> Piece:
 
 
 VALUE = Writer.value
+BY = CWriter._by
 LOOPS = plain_folds.loops
 PLAINLY = plain_terms.plainly
 
@@ -97,6 +98,10 @@ MUTANTS: dict[str, tuple[Change, Callable[[], None]]] = {
     "sums of halves that stay in float": (
         change(Writer, "value", without_inner_roundings),
         partial(values.test_every_operation_on_floats_rounds_once, "float16", "gcc"),
+    ),
+    "what is left of the other one": (
+        change(CWriter, "_by", lambda _self, name, *given: BY(_self, name, *given[::-1])),
+        partial(values.test_every_operation_on_floats_rounds_once, "double", "gcc"),
     ),
     "halves negated in float": (
         change(CWriter, "masked", lambda _self, _sign, _bits, a: a),

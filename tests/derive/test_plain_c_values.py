@@ -17,6 +17,7 @@ from sonnx.terms.words import (
     cases,
     converted,
     is_nan,
+    left_over,
     maximum,
     minimum,
     narrow,
@@ -107,6 +108,7 @@ def test_every_operation_on_floats_rounds_once(dtype: str, compiler: str) -> Non
     more: dict[str, tuple[Any, Any]] = {
         "quotient": (lambda X, Y: X / Y, lambda x, y: x / y),
         "root": (lambda X, Y: root(X) / Y, lambda x, y: np.sqrt(x) / y),
+        "left over": (lambda X, Y: left_over(X, Y) + X, lambda x, y: np.fmod(x, y) + x),
         "literals": (
             lambda X, Y: X * 0.1 + Y / -6,
             lambda x, y: x * x.dtype.type(0.1) + y / x.dtype.type(-6),

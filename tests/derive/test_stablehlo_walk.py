@@ -23,6 +23,7 @@ from sonnx.terms.words import (
     converted,
     is_minus_zero,
     is_nan,
+    left_over,
     maximum,
     narrow,
     otherwise,
@@ -165,6 +166,7 @@ def check_arithmetic() -> None:
     same(on_xla(elementwise(lambda a, b: a / b), a=a, b=b), a / b)
     with np.errstate(all="ignore"):
         same(on_xla(elementwise(root), x=a), np.sqrt(a), nan_bits=False)
+        same(on_xla(elementwise(left_over), a=a, b=b), np.fmod(a, b), nan_bits=False)
     same(on_xla(elementwise(lambda x: -x), x=F32), -F32)
     same(on_xla(elementwise(absolute), x=F32), np.abs(F32))
 
@@ -388,6 +390,7 @@ MUTANTS: list[tuple[Any, str, Any, Callable[[], None]]] = [
         lambda walk, _term, a, b: walk.calculated("divide", a, b),
         check_quotients_by_constants,
     ),
+    (WALK, "_left_over", lambda walk, _term, a, b: walk.calculated("remainder", b, a), check_arithmetic),
     (WALK, "_negate", lambda walk, _term, x: walk.calculated("subtract", walk.zero, x), check_integers),
     (WALK, "_wide", lambda _walk, _term, x: x, check_float16_rounds_after_every_operation),
     (WALK, "_floor", _cut_off, check_moves),

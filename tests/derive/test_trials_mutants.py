@@ -338,7 +338,7 @@ MUTANTS = {
     "a run stops everywhere": Mutant(walk.stopping, "[places] = outside", "[:] = outside", STOPS),
     "floats stop too": Mutant(walk.stopping, "not in domain.kinds", "in ()", STOPS),
     "one way to stop": Mutant(
-        walk.stopping, "enumerate(_ways(operator))", "enumerate(_ways(operator)[:1])", STOPS
+        walk.stopping, "enumerate(_ways(operator, dtype))", "enumerate(_ways(operator, dtype)[:1])", STOPS
     ),
     "every trial stops": Mutant(walk._ways, "each != domain.ruling", "each", SHOWN),
     "one seed": Mutant(walk._every, "np.random.default_rng(seed)", "np.random.default_rng(0)", RANDOM),

@@ -27,6 +27,7 @@ from sonnx.terms.words import (
     cases,
     is_minus_zero,
     is_nan,
+    left_over,
     maximum,
     narrow,
     otherwise,
@@ -143,6 +144,7 @@ WORDS: dict[str, Callable[..., Any]] = {
         x, select(x < y, x, 2), root(y)
     ),
     "truncated (wide x) (narrow (root y))": lambda x, y: truncated(wide(x), narrow(root(y))),
+    "left_over x (negate y)": lambda x, y: left_over(x, -y),
     "bits_or (bits_and x y) (bits_xor x (bits_not y))": lambda x, y: bits_or(
         bits_and(x, y), bits_xor(x, bits_not(y))
     ),

@@ -10,7 +10,7 @@ from tests.numeric import test_balls as balls
 
 from sonnx.derive import domains
 from sonnx.numeric import balls as walk
-from sonnx.numeric.balls import Ball, precise, root
+from sonnx.numeric.balls import Ball, left_over, precise, root
 
 
 def test_enclosures_of_a_few_roots_and_fractions_hold_them() -> None:
@@ -31,6 +31,16 @@ def test_enclosures_of_a_few_roots_and_fractions_hold_them() -> None:
                     assert radius < 64 * (x + 1) / 2 ** (asked or bits)
 
 
+def test_what_is_left_over_has_the_sign_of_the_dividend() -> None:
+    ten, two = root(Fraction(10)), root(Fraction(2))
+    assert left_over(Fraction(-7), Fraction(2)) == -1
+    # √10 is 2·√2 and a rest of 0.33; -√10 leaves the same with its sign.
+    for sign in (1, -1):
+        assert abs(left_over(ten * sign, two) * sign - (ten - 2 * two)) < Fraction(1, 10**30)
+        assert left_over(two, ten * sign) is two
+
+
+LEFT = test_what_is_left_over_has_the_sign_of_the_dividend
 ENCLOSED = test_enclosures_of_a_few_roots_and_fractions_hold_them
 EQUAL = balls.test_numbers_that_are_equal_in_two_ways_are_not_decided_and_one_number_is_equal_to_itself
 TIES = balls.test_what_is_exactly_between_two_floats_is_not_rounded
@@ -80,6 +90,7 @@ MUTANTS = {
         walk.root, " and bottom * bottom == value.denominator", "", ENCLOSED
     ),
     "a root of what is negative": mutant(walk.root, "if value < 0", "if value < -9", ZEROS),
+    "what the quotient rounded down leaves": mutant(walk.left_over, "a / b, int", "a / b, floor", LEFT),
     "a digit too many": mutant(Ball.decimal, "5e{power - 1}", "5e{power - 2}", DIGITS),
     "nobody finds the element": mutant(domains.require_decided, "np.ndindex(shape)", "()", SUMS),
 }

@@ -321,12 +321,12 @@ ELEMENTWISE = {
 }
 
 
-def settings_of(operator: Operator) -> Iterator[dict[str, Any]]:
+def settings_of(operator: Operator, dtype: DType) -> Iterator[dict[str, Any]]:
     """Attributes as models may have them: all that are one of a few, and numbers that no type holds."""
     good = operator.contract.rules[0].passing.attributes
     asked = [each for each in operator.contract.attributes if not each.mode]
     values = [
-        each.holds.values
+        each.holds.of(dtype)
         if isinstance(each.holds, OneOf)
         else (0.3 if each.kind == "float" else good[each.name],)
         for each in asked
@@ -375,6 +375,6 @@ def test_every_operator_of_elements_agrees_on_numbers(name: str) -> None:
     cases = [
         case(name, {each: drawn(each, operand, HELD[kind]) for each, operand in given}, attributes)
         for kind in types
-        for attributes in settings_of(operator)
+        for attributes in settings_of(operator, dtype_of(kind))
     ]
     assert_equal_on_xla(cases, nan="any")

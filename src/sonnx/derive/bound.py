@@ -268,6 +268,15 @@ class _Walk:
         value = np.floor_divide(a.value - rest, divisor)
         return Near(value, np.where((a.error == 0) & (b.error == 0), 0.0, np.inf))
 
+    def _left_over(self, term: Term) -> Near:
+        """Exact, unless it is flushed; a dividend or divisor that is off may leave over anything."""
+        a, b = self._all(term)
+        value = np.asarray(np.fmod(a.value, b.value))
+        size, least = _size(value), float(FORMATS[held_type(value)].smallest_normal)
+        lost = np.where((size < least) & (self.order == "flushing"), size, 0.0)
+        off = (a.error != 0) | (b.error != 0) | ~np.isfinite(value)
+        return Near(value, np.where(off, np.inf, lost))
+
     def _rounded_down(self, term: Term) -> Near:
         """Exact; where it is asked of a number that is off, each of both may be up to 1 further down."""
         (a,) = self._all(term)

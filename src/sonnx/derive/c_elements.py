@@ -474,6 +474,9 @@ class Floats(Calculated):
     def _root(self, term: Term) -> str:
         return self.said("root", f"__builtin_sqrt{self._suffix}({self(term.arguments[0])})")
 
+    def _left_over(self, term: Term) -> str:
+        return self.said("rest", f"__builtin_fmod{self._suffix}({', '.join(self.both(term))})")
+
     def _rounded_down(self, term: Term) -> str:
         self.include("shared/rounding.h")
         return self.said("below", f"rounded_down_{self.kind}({self(term.arguments[0])})")
@@ -568,6 +571,10 @@ class Halves(Calculated):
 
     def _root(self, term: Term) -> str:
         return self.rounded(term, "root", f"__builtin_sqrtf({self.float(term.arguments[0])})")
+
+    def _left_over(self, term: Term) -> str:
+        given = ", ".join(map(self.float, term.arguments))
+        return self.rounded(term, "rest", f"__builtin_fmodf({given})")
 
     def _rounded_down(self, term: Term) -> str:
         self.include("shared/rounding.h")

@@ -20,7 +20,7 @@ from sonnx.derive.walking import methods
 from sonnx.model.dtype import IEEE, DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, finish, held_type, numpy_dtype
-from sonnx.numeric.balls import UndecidedError, roots, rounded_down
+from sonnx.numeric.balls import UndecidedError, left_over, roots, rounded_down
 from sonnx.numeric.blocks import by_blocks
 from sonnx.numeric.convert import convert
 from sonnx.numeric.fused import fma
@@ -36,6 +36,7 @@ from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.operator import Body, Operator, operand_names
 
 _BITS_A_BYTE = 8
+_LEFT_OVER = np.frompyfunc(left_over, 2, 1)
 
 
 def evaluate(
@@ -461,6 +462,11 @@ class Walk:
         # NumPy's // rounds down: one more where that cut a part off and the signs differ.
         down = a // b
         return np.asarray(down + ((a % b != 0) & ((a < 0) != (b < 0))).astype(down.dtype))
+
+    def _left_over(self, term: Term) -> Array:
+        a, b = map(self, term.arguments)
+        # NumPy takes C's fmod, for float16 that of float: nothing is rounded, what is left fits in the type.
+        return np.asarray(_LEFT_OVER(a, b) if self.kind is DType.REAL else np.fmod(a, b))
 
     def _rounded_down(self, term: Term) -> Array:
         x = self(term.arguments[0])

@@ -279,6 +279,12 @@ class _Formula:
         """Quotients rounded towards zero."""
         return rf"\text{{truncated}}\left({self._divide(term)[0]}\right)", _ATOM
 
+    def _left_over(self, term: Term) -> Text:
+        """What a division leaves over."""
+        a, b = term.arguments
+        divided = rf"\text{{truncated}}\left({self._divide(term)[0]}\right)"
+        return rf"{self.text(a, _SUM)} - {self.text(b, _PRODUCT)} \cdot {divided}", _SUM
+
     def _rounded_down(self, term: Term) -> Text:
         """Numbers rounded down."""
         return rf"\left\lfloor {self.text(term.arguments[0])} \right\rfloor", _ATOM

@@ -1,7 +1,7 @@
 """How long exact numbers become: bounds on a result's fractions, read off the definition."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from sonnx.derive.tracing import traced
@@ -54,6 +54,12 @@ class _Walk:
 
     def _same(self, term: Term) -> Lengths:
         return self(term.arguments[0])
+
+    def _left_over(self, term: Term) -> Lengths:
+        """The dividend less a multiple of the divisor, over both denominators; it is as small as either."""
+        a, b = map(self, term.arguments)
+        found, magnitude = summed(a, OF_ONES, b, 1), min(a.magnitude, b.magnitude)
+        return replace(found, magnitude=magnitude, longest=magnitude + 2 * (found.twos + found.odd) + 2)
 
     # A root that is no fraction has no length, one that is has half of it; of an enclosure nothing grows.
     def _rounded_down(self, term: Term) -> Lengths:

@@ -46,6 +46,7 @@ _LOGIC = {
     "negate": "opposite",
     "absolute": "absolute",
     "root": "root",
+    "left_over": "left_over",
     "rounded_down": "rounded_down",
     "plus_product": "fused",
 }
@@ -126,20 +127,22 @@ class CWriter(Writer):
         """By the package's function."""
         return self._by("odd_float", a)
 
-    def _by(self, name: str, a: Piece) -> Piece:
+    def _by(self, name: str, *arguments: Piece) -> Piece:
         self.helpers.add(name)
-        return call(name, a)
+        return call(name, *arguments)
 
     def whole(self, dtype: DType, a: Piece) -> Piece:
         """By a cast, which is asked only for what the type holds."""
         return self.cast(dtype, a)
 
     def calculated(self, term: Term, real: str, arguments: list[Piece]) -> Piece:
-        """An operator of the language, or a function of <math.h> that rounds once."""
+        """An operator of the language, a function of <math.h> that rounds once, or one of the package."""
         if term.word == "negate":
             return prefixed("-", *arguments)
         if term.word == "rounded_down":
             return self._by(f"floor_of_{real}", *arguments)
+        if term.word == "left_over":
+            return self._by(f"left_over_of_{real}", *arguments)
         if term.word in _FUNCTIONS:
             self.helpers.add("<math.h>")
             name = _FUNCTIONS[term.word] + ("f" if real == "float" else "")

@@ -24,6 +24,7 @@ _NAMES = {
     "multiply": "product",
     "divide": "quotient",
     "truncated": "quotient",
+    "left_over": "rest",
     "rounded_down": "below",
     "bits_and": "bits",
     "bits_or": "bits",
@@ -52,7 +53,8 @@ _ACSL = "asm bool boolean complex integer logic main predicate real result"
 _CALLED = (
     "fabs fabsf fma fmaf sqrt sqrtf floor_of_float floor_of_double float_of_half half_of_float "
     "nearest_half value_of_half float_of_bfloat16 "
-    "bfloat16_of_float nearest_bfloat16 value_of_bfloat16 odd_float beside_double"
+    "bfloat16_of_float nearest_bfloat16 value_of_bfloat16 odd_float beside_double left_over_of_float "
+    "left_over_of_double"
 )
 _TAKEN = frozenset(f"{_C} {_ACSL} {_CALLED}".split())
 _INT32 = range(-(2**31), 2**31)

@@ -37,7 +37,17 @@ _INDEX_SIGNS = {
 }
 COMPARISONS = {"less": ("<", ORDER), "less_equal": ("<=", ORDER), "equal": ("==", EQUALITY)}
 ARITHMETIC = frozenset(
-    ("add", "subtract", "multiply", "divide", "root", "truncated", "rounded_down", "plus_product")
+    (
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "root",
+        "truncated",
+        "left_over",
+        "rounded_down",
+        "plus_product",
+    )
 )
 
 
@@ -302,7 +312,8 @@ class Writer(ABC):
         return self.counted(term.word, kind, a, b)
 
     _number_add = _number_subtract = _number_multiply = _number_divide = _operation
-    _number_root = _number_truncated = _number_rounded_down = _number_plus_product = _operation
+    _number_root = _number_truncated = _number_left_over = _operation
+    _number_rounded_down = _number_plus_product = _operation
 
     def _bits(self, term: Term, kind: DType) -> Piece:
         if kind not in INTEGERS:

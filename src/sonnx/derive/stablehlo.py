@@ -272,6 +272,10 @@ class Walk:
         """Quotients of integers."""
         return hlo.elementwise("divide", *self.together(a, b))
 
+    def _left_over(self, _term: Term, a: Lowered, b: Lowered) -> Lowered:
+        """What a division leaves over."""
+        return self.calculated("remainder", a, b)
+
     def _rounded_down(self, _term: Term, x: Lowered) -> Lowered:
         """The integer below; XLA takes negative subnormal numbers for -0, so that is asked by bits."""
         number = self.tensor(x)

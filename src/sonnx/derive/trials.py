@@ -108,7 +108,7 @@ def trials(operator: Operator, dtype: DType, seed: int) -> Iterator[Trial]:
 
 
 def _every(operator: Operator, dtype: DType, seed: int) -> Iterator[Trial]:
-    ways = _ways(operator)
+    ways = _ways(operator, dtype)
     for number, way in enumerate(ways):
         yield from _special(way, dtype, number)
         yield from _seams(operator, way, dtype, number)
@@ -130,7 +130,7 @@ def drawn(operator: Operator, draw: Draw, dtype: DType) -> Trial:
         return moves.drawn(operator, draw, dtype)
     if operator.trying.converts_to:
         return conversions.drawn(operator, draw, dtype)
-    way = choice(draw, _ways(operator))
+    way = choice(draw, _ways(operator, dtype))
     shape = drawn_shape(draw)
     given = {}
     for name in way.names:
@@ -157,7 +157,7 @@ def stopping(operator: Operator, dtype: DType) -> Iterator[Trial]:
         return
     text = f"Not everywhere {domain.text}: the run must stop."
     outside = np.array(domain.shown[1]).astype(numpy_dtype(dtype))
-    for number, way in enumerate(_ways(operator)):
+    for number, way in enumerate(_ways(operator, dtype)):
         for name, shape, places in _STOPS:
             label = f"stops-{name}" + (f"-way-{number}" if number else "")
             trial = _within(operator, _trial(way, label, _filled(way, dtype, shape, number), text), dtype)
@@ -197,12 +197,12 @@ def _mended(array: Array, outside: Array, other: Array) -> Array:
 # --- ways to call ------------------------------------------------------------------------------------------
 
 
-@lru_cache
-def _ways(operator: Operator) -> tuple[_Way, ...]:
+@lru_cache(1024)
+def _ways(operator: Operator, dtype: DType) -> tuple[_Way, ...]:
     """Every attribute at its default and at other values, in turn; of variadic operands several."""
     contract = operator.contract
     asked = [each for each in contract.attributes if not each.mode]
-    chosen = list(product(*map(_values, asked)))
+    chosen = list(product(*(_values(each, dtype) for each in asked)))
     settings = [dict(zip((each.name for each in asked), values, strict=True)) for values in chosen]
     counts = _COUNTS if any(each.variadic for each in contract.inputs) else (len(contract.inputs),)
     alone = frozenset(each.name for each in contract.inputs if each.form == "scalar")
@@ -217,7 +217,7 @@ def _ways(operator: Operator) -> tuple[_Way, ...]:
         way = _Way(names, kept[number % len(kept)], alone.union(either), truths, setting)
         # Where a run stops there is no result, so no other trial than those can show that.
         domain = domain_of(operator)
-        meant = rulings(_trace(operator, way, DType.FLOAT))
+        meant = rulings(_trace(operator, way, dtype))
         named = tuple(each for each in meant if domain is None or each != domain.ruling)
         named += ("D-WHERE-1",) if truths else ()
         found.append(replace(way, shows=("D-ALL-4", *named, *(rule.identifier for rule in contract.rules))))
@@ -229,11 +229,11 @@ def _step(count: int) -> int:
     return next(step for step in (7, 5, 3, 1) if step == 1 or count % step)
 
 
-def _values(attribute: Attribute) -> tuple[Any, ...]:
+def _values(attribute: Attribute, dtype: DType) -> tuple[Any, ...]:
     known = attribute.default_in_onnx
     first = () if known is None or callable(known) else (known,)
     if isinstance(attribute.holds, OneOf):
-        return attribute.holds.values
+        return attribute.holds.of(dtype)
     if attribute.kind == "float":
         return tuple(dict.fromkeys((*(float(np.float32(each)) for each in first), *_FLOATS)))
     return first
@@ -343,7 +343,7 @@ def _seams(operator: Operator, way: _Way, dtype: DType, number: int) -> Iterator
 @lru_cache
 def _seams_of(operator: Operator, number: int, dtype: DType) -> Array:
     """Where a comparison changes its answer when the operator is called that way; to be read only."""
-    way = _ways(operator)[number]
+    way = _ways(operator, dtype)[number]
     conditions = _conditions(operator, way, dtype)
     if dtype in FORMATS:
         ordered = _in_order(special_vector(dtype), dtype)

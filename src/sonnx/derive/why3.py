@@ -27,6 +27,7 @@ FUNCTIONS = {
     "multiply": 2,
     "divide": 2,
     "truncated": 2,
+    "left_over": 2,
     "rounded_down": 1,
     "bits_and": 2,
     "bits_or": 2,
@@ -150,6 +151,7 @@ DOMAINS = (
             _same("real"),
             "function negate (x: real) : real = -. x",
             "function rounded_down (x: real) : real = from_int (floor x)",
+            "function left_over (x y: real) : real = x -. y *. from_int (truncate (x /. y))",
         ),
         MappingProxyType(
             {
@@ -166,11 +168,16 @@ DOMAINS = (
                 "absolute": "abs",
                 "root": "sqrt",
                 "rounded_down": "rounded_down",
+                "left_over": "left_over",
             }
         ),
         DType.REAL,
         MappingProxyType(
-            {"absolute": "real.Abs", "root": "real.Square", "rounded_down": "real.FromInt real.Truncate"}
+            {
+                "absolute": "real.Abs",
+                "root": "real.Square",
+                **dict.fromkeys(("rounded_down", "left_over"), "real.FromInt real.Truncate"),
+            }
         ),
     ),
     Domain(

@@ -29,6 +29,7 @@ _OPERATIONS = {
     "absolute": "a",
     "root": "a",
     "rounded_down": "a",
+    "left_over": "ab",
 }
 _COMPARISONS = {"less": "ab", "less_equal": "ab", "equal": "ab", "nan": "a"}
 

@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from math import prod
@@ -28,6 +28,7 @@ from sonnx.vocabulary.rule import DomainError
 
 # Compilers may call a function where the target has no instruction, or nothing is to be optimised.
 _ROOT = re.compile(r"\b(?:__builtin_)?sqrtf?\(")
+_REMAINDER = re.compile(r"\b__builtin_fmodf?\(")
 KERNELS: tuple[KernelStyle, ...] = ("plain", "fast")
 
 
@@ -77,9 +78,9 @@ def project(
         "checks.h": _checks(layout, line),
         **{name: text.replace("$about", line, 1) for name, text in (layout.kernels or {}).items()},
     }
-    roots = any(map(_ROOT.search, texts.values()))
-    texts["Makefile"] = _makefile(layout, "\n# ".join(head), library=roots or accumulate == "fused")
-    texts["README.md"] = readme(layout, tested, about, roots=roots)
+    called = _called(texts.values(), fused=accumulate == "fused")
+    texts["Makefile"] = _makefile(layout, "\n# ".join(head), library=bool(called))
+    texts["README.md"] = readme(layout, tested, about, called)
     if layout.weights:
         texts |= {"weights.h": weights.header(layout, line), "weights.c": weights.source(layout, line)}
     files = {name: text.encode("ascii") for name, text in texts.items()}
@@ -88,6 +89,14 @@ def project(
         files["weights.bin"] = weights.blob(layout)
     sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
     return {**files, "SHA256SUMS": "".join(sums).encode("ascii")}
+
+
+def _called(texts: Iterable[str], *, fused: bool) -> list[str]:
+    """The functions of the library that some of the texts may call."""
+    found = ["`fmaf` and `fma`"] * fused
+    for functions, calls in (("`sqrtf` and `sqrt`", _ROOT), ("`fmodf` and `fmod`", _REMAINDER)):
+        found += [functions] * any(map(calls.search, texts))
+    return found
 
 
 def _status(graph: Graph, stopped: DomainError) -> int:

@@ -52,11 +52,10 @@ def stack_bytes(layout: Layout) -> int:
     return frames + 16 * (len(layout.inputs) + len(layout.outputs))
 
 
-def readme(layout: Layout, vectors: Sequence[Vector], about: About, *, roots: bool) -> str:
-    """The text of README.md."""
+def readme(layout: Layout, vectors: Sequence[Vector], about: About, called: Sequence[str]) -> str:
+    """The text of README.md; `called` are functions of the library."""
     changes = f", after {about.changes} changes by normalizing" if about.changes else ""
     loaded, fused = layout.loaded, about.accumulate == "fused"
-    called = ["`fmaf` and `fma`"] * fused + ["`sqrtf` and `sqrt`"] * roots
     entry = f"int32_t {layout.prefix}_run({parameters(layout)});"
     if loaded:
         entry = f"int {layout.prefix}_load(const unsigned char *bytes, size_t size);\n{entry}"

@@ -291,6 +291,12 @@ def rounded_down(array: NDArray[Any]) -> NDArray[Any]:
     return found.reshape(array.shape)
 
 
+def left_over(a: Real, b: Real) -> Real:
+    """a less so many times b as the quotient has, rounded towards zero: it has the sign of a, or is 0."""
+    whole = settled(a / b, int)
+    return a - whole * b if whole else a
+
+
 def has_balls(*arrays: NDArray[Any]) -> bool:
     """Whether an element is no fraction."""
     return any(isinstance(value, Ball) for array in arrays for value in array.reshape(-1).tolist())

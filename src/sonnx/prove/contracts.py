@@ -21,7 +21,7 @@ _GHOST = re.compile(r"\bghost\b(?!\s+\w+\s*:\s*;\s*$)")
 _DECLARED = re.compile(r"axiomatic\s+(\w+)\s*\{(.*)\}", re.DOTALL)
 _OPERATION = re.compile(
     r"predicate same_(float|double)\(\1 a, \1 b\)"
-    r"|logic (float|double) (?:sum|difference|product|quotient)_\2\(\2 a, \2 b\)"
+    r"|logic (float|double) (?:sum|difference|product|quotient|left_over)_\2\(\2 a, \2 b\)"
     r"|logic (float|double) fused_\3\(\3 a, \3 b, \3 c\)"
     r"|logic (float|double) (?:opposite|absolute|root|rounded_down)_\4\(\4 a\)"
     r"|logic boolean (?:less|less_equal|equal)_(float|double)\(\5 a, \5 b\)"
@@ -39,6 +39,8 @@ ASSUMED: Mapping[str, str] = {
     "float_of_bfloat16": "what `value_of_bfloat16` names; tested on all 65,536 values",
     "bfloat16_of_float": "what `nearest_bfloat16` names; tested on every boundary between two",
     "odd_float": "what `beside_double` names; tested around boundaries between floats",
+    "left_over_of_float": "what `left_over_float` names; tested against fractions",
+    "left_over_of_double": "what `left_over_double` names; tested against fractions",
 }
 
 

@@ -16,6 +16,7 @@ _CALCULATING = frozenset(
         "divide",
         "root",
         "truncated",
+        "left_over",
         "rounded_down",
         "bits_and",
         "bits_or",

@@ -104,6 +104,14 @@ def truncated(a: Operand, b: Operand) -> Term:
     return make("truncated", (number(a), number(b)))
 
 
+def left_over(a: Operand, b: Operand) -> Term:
+    """a - b·n, n the quotient of floats or reals rounded towards zero: exact, a zero has the sign of a.
+
+    Of floats it is C's `fmod`: a NaN where a is infinite or b is 0, and a itself where b alone is infinite.
+    """
+    return make("left_over", (number(a), number(b)))
+
+
 def rounded_down(x: Operand) -> Term:
     """The greatest integer that is not above an element; -0 stays, and so does what is no finite number."""
     return make("rounded_down", (number(x),))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Literal
 
+from sonnx.model.dtype import INTEGERS, DType
+
 # One axis, not in a list; a place between axes, before all or behind all of them; any number of axes, none
 # twice; a run of neighbours; every axis once.
 Order = Literal["one", "between", "apart", "neighbours", "every"]
@@ -72,9 +74,19 @@ class Divisor:
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of a few texts, or of a few integers; the first one does least."""
+    """One of a few texts, or of a few integers; the first one does least.
+
+    Some of them may be for elements that are `integers`, and for no others.
+    """
 
     values: tuple[str, ...] | tuple[int, ...]
+    integers: tuple[str, ...] | tuple[int, ...] = ()
+
+    def of(self, dtype: DType | None) -> tuple[str | int, ...]:
+        """Those that an operator may have on elements of a type; all of them where no type is known."""
+        if dtype is None or dtype in INTEGERS:
+            return self.values
+        return tuple(each for each in self.values if each not in self.integers)
 
 
 Integers = Axes | Sizes | Parts | Divisor | OneOf

@@ -26,7 +26,8 @@ def good_call(
     count = sum(2 if operand.variadic else 1 for operand in inputs)
     by_name = {given: _operand(inputs, given) for given in operand_names(inputs, count)}
     types = {given: _type(operand, dialect) for given, operand in by_name.items()}
-    values = {attribute.name: _value(attribute) for attribute in attributes}
+    held = next((each.dtype for each in types.values()), None)
+    values = {attribute.name: _value(attribute, held) for attribute in attributes}
     return Call(f"{domain}.{name}" if domain else name, types, values)
 
 
@@ -62,12 +63,14 @@ def _type(operand: Operand, dialect: Dialect) -> TensorType:
     return TensorType(dtype, () if operand.form == "scalar" else _SHAPE, dialect=dialect)
 
 
-def _value(attribute: Attribute) -> Any:
+def _value(attribute: Attribute, held: DType | None) -> Any:
+    """What an example has there, with elements of a type."""
     if attribute.default is not None:
         return attribute.default
     value = attribute.default_in_onnx
-    if value is None or callable(value):
-        if isinstance(attribute.holds, OneOf):
-            return attribute.holds.values[0]
+    of_type = attribute.holds.of(held) if isinstance(attribute.holds, OneOf) else ()
+    if value is None or callable(value) or (of_type and value not in of_type):
+        if of_type:
+            return of_type[0]
         return _NUMBERS.get(attribute.kind)
     return as_float(value) if attribute.kind == "float" else value

@@ -37,6 +37,8 @@ def rules(owner: Owner, holder: Holder, inputs: Sequence[Operand], labels: Itera
             yield _divides(owner, holder, divisor, next(labels))
         case OneOf() as choice:
             yield _one_of(owner, holder, choice, next(labels))
+            if choice.integers:
+                yield _of_integers(owner, holder, choice, next(labels))
 
 
 def since(owner: Owner, attribute: Attribute, label: str, attributes: Sequence[Attribute]) -> Rule:
@@ -216,8 +218,7 @@ def _divides(owner: Owner, holder: Holder, divisor: Divisor, label: str) -> Rule
 
 def _one_of(owner: Owner, holder: Holder, choice: OneOf, label: str) -> Rule:
     name, values = holder.name, choice.values
-    listed = [f"`{each}`" if isinstance(each, str) else str(each) for each in values]
-    told = f"{', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else listed[0]
+    told = _told(values)
 
     def predicate(call: Call) -> Broken | None:
         held = value(call, holder)
@@ -235,3 +236,33 @@ def _one_of(owner: Owner, holder: Holder, choice: OneOf, label: str) -> Rule:
         with_value(owner.good, holder, wrong),
         ruling=owner.ruling,
     )
+
+
+def _of_integers(owner: Owner, holder: Holder, choice: OneOf, label: str) -> Rule:
+    """Some values are for integers alone; what is none of the values has a rule of its own."""
+    name, first = holder.name, next(iter(owner.good.inputs))
+    others = choice.of(owner.good.inputs[first].dtype)
+    told, kept = _told(others), _told(choice.integers)
+
+    def predicate(call: Call) -> Broken | None:
+        held, given = value(call, holder), call.inputs.get(first)
+        asked = isinstance(held, str) or is_integer(held)
+        if not asked or held not in choice.values or given is None or held in choice.of(given.dtype):
+            return None
+        shown = (Shown(name, written(held)), Shown(first, str(given), "no integers"))
+        return Broken(shown, f"write {told}; {kept} is for integers alone")
+
+    return owner.rule(
+        f"value of {name} by type",
+        f"{name}.{label}",
+        f"`{name}` must be {told} unless the elements are integers.",
+        f"ONNX has {kept} for integers alone.",
+        predicate,
+        with_value(owner.good, holder, choice.integers[0]),
+        ruling=owner.ruling,
+    )
+
+
+def _told(values: Sequence[str | int]) -> str:
+    listed = [f"`{each}`" if isinstance(each, str) else str(each) for each in values]
+    return f"{', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else listed[0]
