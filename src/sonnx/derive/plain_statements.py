@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from sonnx.derive.c_types import REALS
-from sonnx.derive.plain_pieces import OR, ORDER, Piece
+from sonnx.derive.plain_expressions import LogicWriter
+from sonnx.derive.plain_pieces import EQUALITY, OR, ORDER, Piece
 from sonnx.derive.plain_terms import ARITHMETIC, Writer
 from sonnx.derive.ranges import range_of
 from sonnx.model.dtype import INTEGERS, UNSIGNED, DType
@@ -286,7 +287,15 @@ class Body:
         into[term] = Piece(name)
         if self._logic:
             return [f"{pad}\\let {name} = {piece.text};"]
-        return [f"{pad}const {kind} {name} = {piece.text};"]
+        return [f"{pad}const {kind} {name} = {piece.text};", *self._meant(term, name, pad)]
+
+    def _meant(self, term: Term, name: str, pad: str) -> list[str]:
+        """That what was made of a long quotient is what the contract says: provers do not see it by parts."""
+        kind = self.writer.setting.element
+        if kind is not DType.INT64 or all(each.word != "truncated" for each in parts(term)):
+            return []
+        meant = LogicWriter(self.writer.setting).held(term, kind).within(EQUALITY)
+        return [f"{pad}//@ assert meant: {name} == {meant};"]
 
     def _hint(self, term: Term, *, is_value: bool) -> str:
         """What a reader would call it."""
