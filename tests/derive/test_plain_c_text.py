@@ -28,6 +28,7 @@ from sonnx.terms.words import (
     otherwise,
     root,
     select,
+    truncated,
     when,
     word,
 )
@@ -429,3 +430,25 @@ def test_unsigned_numbers_are_not_asked_whether_they_are_below_zero() -> None:
     assert "{\n    return X;\n}" in found.text
     root_kept = written(elementwise(lambda X: X < 0), {"X": ("uint8", (2,))}, {"Z": ("bool", (2,))})
     assert "return X < 0 ? 1 : 0;" in root_kept.text
+
+
+def test_contracts_of_bits_are_said_in_place_since_frama_c_sorts_their_operands() -> None:
+    def both(X: Term, Y: Term) -> Term:
+        return bits_and(X, Y)
+
+    given = {"X": ("int8", (6,)), "Y": ("int8", (6,))}
+    text = written(elementwise(both), given, {"Z": ("int8", (6,))}).text
+    assert "logic integer" not in text
+    assert "ensures same_int8_t(\\result, (int8_t)(X & Y)); */" in text
+    assert text.count("same_int8_t(t_Z[k], (int8_t)(t_X[k] & t_Y[k]))") == 2  # what is ensured, and invariant
+
+
+def test_what_is_made_of_a_long_quotient_is_asserted_where_it_gets_a_name() -> None:
+    def twice(X: Term, Y: Term) -> Term:
+        rest = X - truncated(X, Y)
+        return select(Y == 0, 0, select(rest < 0, rest, rest + Y))
+
+    for dtype, asserted in (("int64", 1), ("int32", 0), ("uint64", 0)):
+        given = {"X": (dtype, (6,)), "Y": (dtype, (6,))}
+        text = written(elementwise(twice), given, {"Z": (dtype, (6,))}).text
+        assert text.count("assert meant: difference == ") == asserted, dtype

@@ -1,4 +1,8 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
+from tests.emit.support import Author, files_of
 from tests.prove.projects import tiny
 
 from sonnx.emit.acsl import equal
@@ -38,3 +42,22 @@ def test_the_line_of_a_function_is_that_of_its_head(operator: str) -> None:
     for name, line in found.items():
         assert f" {name}(" in f" {model.splitlines()[line - 1]}"
         assert model.splitlines()[line] == "{"
+
+
+def test_outputs_of_one_type_are_handed_over_step_by_step() -> None:
+    author = Author(np.random.default_rng(1))
+    for name, dtype in (("a", "float"), ("b", "float"), ("c", "double")):
+        author.node("Relu", [author.given_input(dtype, (2,))], dtype, (2,))
+        author.types[name] = author.types.pop(author.nodes[-1].outputs[0])
+        author.nodes[-1] = replace(author.nodes[-1], outputs=(name,))
+    model = files_of(author.finished(), "separate")["model.c"].decode()
+    *_, handed = model.partition("    copy_out_a(out_a);\n")
+    lines = [line.strip() for line in handed.splitlines()[:5]]
+    kept = "//@ assert kept: \\forall integer k; 0 <= k < 2 ==>"
+    assert lines == [
+        "copy_out_b(out_b);",
+        f"{kept} same_float(out_a[k], t_a[k]);",
+        "copy_out_c(out_c);",  # of another type in C: it cannot lie where those lie
+        "return 0;",
+        "}",
+    ]
