@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
@@ -62,6 +63,7 @@ class Folder:
         return f"operators/{self.name}-cases.md"
 
 
+@cache
 def folders() -> tuple[Folder, ...]:
     """List the folders of the package: graphs, the general rules, then operator by operator."""
     return (

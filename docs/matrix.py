@@ -6,6 +6,7 @@ Nothing is written by hand: where a source or a report is missing, the cell says
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def read_evidence(root: Path = ROOT, projects: Mapping[str, Mapping[str, str]] |
     try:
         theories = [read_theory(file, text) for file, text in sources.items()]
         # Which tools are on this machine is nothing to a page; the lock names those that proved.
-        units = theory_units(sources | _cases(operators), tools="", definitions=definitions())
+        units = theory_units(sources | _cases(operators), tools="", definitions=_definitions())
     except TheoryError as error:
         raise DocsError(f"a theory cannot be read: {error}") from None
     grouped = {subject: list(part) for subject, part in groupby(units, lambda unit: _subject(unit.name))}
@@ -83,10 +84,14 @@ def read_evidence(root: Path = ROOT, projects: Mapping[str, Mapping[str, str]] |
     )
 
 
+# Written once, however many projects are looked at.
+_definitions = cache(definitions)
+
+
 def _cases(operators: Path) -> dict[str, str]:
     """The cases of the operators in a folder as goals."""
-    found = case_theories(OPERATORS, load_cases)
-    return {file: text for file, text in found.items() if (operators / file).with_suffix(".toml").is_file()}
+    homes = ((operators / (each.contract.domain or "onnx") / each.folder, each) for each in OPERATORS)
+    return case_theories([each for home, each in homes if (home / "cases.toml").is_file()], load_cases)
 
 
 def _subject(unit: str) -> str:

@@ -9,13 +9,15 @@ import pytest
 
 os.environ["NO_MKDOCS_2_WARNING"] = "1"
 
-from docs.build import Inputs, Places
+from docs.build import Inputs, Places, build
 from docs.folders import Folder, folders
 from docs.markup import rulings_in
 from docs.matrix import Evidence, read_evidence
+from tests.docs.support import Site
 
 from sonnx.sources import Own, Sources
 
+HOSTILE = "</div><script>alert(1)</script> *a* | `b`"
 GENERAL = "# General rules\n\nNothing is silent (D-ALL-2, D-ALL-3, D-ALL-4).\n\n{{ rules }}\n"
 CLIP = """Clip limits.
 
@@ -81,7 +83,7 @@ def _few_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("docs.verdicts._EXAMPLES", 0)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def small(evidence: Evidence) -> Inputs:
     """The general rules and Clip, with stand-ins for their pages."""
     found = {folder.name: folder for folder in folders()}
@@ -101,12 +103,24 @@ def placed(pages: Sequence[Folder]) -> Sources:
     return Sources((), (Own("all of it", "a test", rules, rulings_in(" ".join(texts))),))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def with_graphs(small: Inputs) -> Inputs:
     """The same, and the rules on graphs."""
     graph = replace(folders()[0], page=GRAPH)
     pages = (graph, *small.folders)
     return replace(small, folders=pages, origins=placed(pages))
+
+
+@pytest.fixture(scope="session")
+def site(with_graphs: Inputs, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """What is built of that, once for all who only look at it; a case of Clip holds markup."""
+    graph, general, clip = with_graphs.folders
+    first, *others = clip.cases
+    marked = replace(clip, cases=(replace(first, name=f"x {HOSTILE}", source=HOSTILE), *others))
+    root = tmp_path_factory.mktemp("site")
+    places = Places(sources=root / "docs", site=root / "site")
+    inputs = replace(with_graphs, folders=(graph, general, marked))
+    return Site(inputs, places.site, build(inputs, places))
 
 
 @pytest.fixture

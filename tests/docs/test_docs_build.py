@@ -1,13 +1,16 @@
 """The whole build: the real site is complete, and each thing that can be missing fails it with its name."""
 
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from docs.build import Inputs, Places, build, main, make_sources, navigation, read_inputs, wanted
 from docs.folders import Folder, folders
 from docs.links import check_site, read
+from tests.docs.support import Site
 
 from docs import build as docs_build
 from sonnx.drawing.figure import Figure
@@ -50,9 +53,9 @@ def test_the_site_of_the_package_builds_and_shows_every_rule_case_and_figure(pla
         assert cases.count('class="case"') == len(folder.cases)
 
 
-def test_a_small_site_in_order_builds(small: Inputs, places: Places) -> None:
-    assert build(small, places) == ()
-    index = (places.site / "index.html").read_text(encoding="utf-8")
+def test_a_small_site_in_order_builds(site: Site) -> None:
+    assert site.problems == ()
+    index = (site.root / "index.html").read_text(encoding="utf-8")
     assert "42" in index
     assert 'href="operators/clip.html"' in index
 
@@ -127,18 +130,31 @@ def test_broken_links_in_markdown_fail(small: Inputs, places: Places) -> None:
         assert any(problem.startswith(start) for problem in problems)
 
 
-def test_broken_links_in_raw_html_fail(small: Inputs, places: Places) -> None:
-    markup = """
+BROKEN_HTML = """
 <a href="nowhere.html">x</a> <a href="general.html#nowhere">x</a> <img alt="" src="figures/nowhere.svg">
 <span id="rules">x</span> <img alt="" src="https://example.org/x.svg">"""
-    problems = build(with_text(small, markup), places)
-    assert sorted(problem.removeprefix("operators/clip.html: ") for problem in problems) == [
-        "broken link figures/nowhere.svg",
-        "broken link general.html#nowhere: no anchor #nowhere there",
-        "broken link nowhere.html",
-        "loads https://example.org/x.svg from elsewhere; the site must work offline",
-        "the anchor #rules occurs 2 times",
-    ]
+IN_HTML = [
+    "broken link figures/nowhere.svg",
+    "broken link general.html#nowhere: no anchor #nowhere there",
+    "broken link nowhere.html",
+    "loads https://example.org/x.svg from elsewhere; the site must work offline",
+    "the anchor #rules occurs 2 times",
+]
+
+
+def test_broken_links_in_a_built_page_fail(site: Site, tmp_path: Path) -> None:
+    changed = tmp_path / "site"
+    shutil.copytree(site.root, changed)
+    page = changed / "operators" / "clip.html"
+    page.write_text(page.read_text("utf-8").replace("</body>", f"{BROKEN_HTML}</body>"), "utf-8")
+    problems = check_site(changed, wanted(site.inputs.folders))
+    assert sorted(problem.removeprefix("operators/clip.html: ") for problem in problems) == IN_HTML
+
+
+@pytest.mark.long  # builds a site; so does a quick test
+def test_broken_links_in_raw_html_fail(small: Inputs, places: Places) -> None:
+    problems = build(with_text(small, BROKEN_HTML), places)
+    assert sorted(problem.removeprefix("operators/clip.html: ") for problem in problems) == IN_HTML
 
 
 class Moved(Rule):
@@ -202,13 +218,9 @@ def test_nothing_of_an_earlier_build_remains(small: Inputs, places: Places) -> N
     assert not (places.site / "old.html").exists()
 
 
-def test_data_reaches_the_built_page_as_text(small: Inputs, places: Places) -> None:
-    hostile = "</div><script>alert(1)</script> *a* | `b`"
-    first, *others = small.folders[1].cases
-    case = replace(first, name=f"x {hostile}", source=hostile)
-    assert build(with_clip(small, cases=(case, *others)), places) == ()
+def test_data_reaches_the_built_page_as_text(site: Site) -> None:
     for name in ("operators/clip.html", "operators/clip-cases.html"):
-        page = (places.site / name).read_text(encoding="utf-8")
+        page = (site.root / name).read_text(encoding="utf-8")
         assert "<script>alert(1)" not in page
         assert "&lt;script&gt;alert(1)" in page or "&#60;script&#62;alert(1)" in page
         assert read(page).ids
@@ -227,9 +239,16 @@ def test_the_command_names_every_problem_and_ends_with_1(
 
 
 def test_the_command_ends_with_0_and_says_where_the_site_is(
-    small: Inputs, places: Places, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    small: Inputs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(docs_build, "read_inputs", lambda: small)
-    monkeypatch.setattr(docs_build, "Places", lambda: places)
+    built: list[tuple[Inputs, Places]] = []
+
+    def noted(*given: Any) -> tuple[str, ...]:
+        built.append(given)
+        return ()
+
+    monkeypatch.setattr(docs_build, "build", noted)
     assert main() == 0
+    assert built == [(small, Places())]
     assert capsys.readouterr().out == "docs: open site/index.html\n"

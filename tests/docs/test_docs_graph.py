@@ -6,10 +6,11 @@ from inspect import unwrap
 
 import numpy as np
 import pytest
-from docs.build import Inputs, Places, build, make_sources
+from docs.build import Inputs, make_sources
 from docs.folders import folders
 from docs.markup import DocsError
 from docs.render import rules as shown_rules
+from tests.docs.support import Site
 from tests.drawing import test_figures as laws
 
 from sonnx.drawing.figure import Figure
@@ -36,11 +37,11 @@ def test_the_page_of_the_package_explains_every_ruling_on_graphs_and_quotes_the_
     assert "Normally (?)" in page
 
 
-def test_rules_on_graphs_are_shown_linked_and_listed(with_graphs: Inputs, places: Places) -> None:
-    assert build(with_graphs, places) == ()
-    page = (places.site / "operators" / "graph.html").read_text(encoding="utf-8")
-    listed = (places.site / "rules.html").read_text(encoding="utf-8")
-    rulings = (places.site / "rulings.html").read_text(encoding="utf-8")
+def test_rules_on_graphs_are_shown_linked_and_listed(site: Site) -> None:
+    assert site.problems == ()
+    page = (site.root / "operators" / "graph.html").read_text(encoding="utf-8")
+    listed = (site.root / "rules.html").read_text(encoding="utf-8")
+    rulings = (site.root / "rulings.html").read_text(encoding="utf-8")
     for number in range(1, 21):
         assert f'id="graph-d{number}"' in page
         assert f'href="operators/graph.html#graph-d{number}"' in listed

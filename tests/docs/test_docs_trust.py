@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.build import Inputs, Places, build, main, make_sources
+from docs.build import Inputs, main, make_sources
 from docs.counting import count_tests, named_by_tests
 from docs.folders import folders
 from docs.laws import comment, laws_path, statement
@@ -21,6 +21,7 @@ from docs.matrix import (
     tools_table,
 )
 from proofs.lock import Entry, Lock, lock_text
+from tests.docs.support import Site
 
 from docs import build as docs_build
 from sonnx.operators import OPERATORS
@@ -294,9 +295,9 @@ def test_a_law_is_shown_with_its_comment_and_without_its_proof() -> None:
     assert laws_path("xla/clamp") == "operators/xla-clamp-laws.md"
 
 
-def test_the_page_has_every_assumption_and_every_line_of_the_driver(small: Inputs, places: Places) -> None:
-    assert build(small, places) == ()
-    page = (places.site / "trust.html").read_text(encoding="utf-8")
+def test_the_page_has_every_assumption_and_every_line_of_the_driver(site: Site) -> None:
+    assert site.problems == ()
+    page = (site.root / "trust.html").read_text(encoding="utf-8")
     for each in assumptions():
         assert f'id="assumption-{each.identifier}"' in page
     assert assumptions_table().count("\n") == len(assumptions()) + 1

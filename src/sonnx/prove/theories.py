@@ -2,8 +2,9 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from threading import Lock
@@ -117,13 +118,22 @@ def planned_theories(
 def reached(theory: Theory, texts: Mapping[str, str]) -> dict[str, str]:
     """The texts that a theory is made of: its own, and those of all files that it uses, by itself or not."""
     found = {theory.file: theory.text}
-    waiting = [theory]
+    waiting = [theory.file]
     while waiting:
-        for file in sorted(used_files(waiting.pop()) & texts.keys() - found.keys()):
-            found[file] = texts[file]
-            with suppress(TheoryError):  # Why3 will say what is wrong with it
-                waiting.append(read_theory(file, texts[file]))
+        file = waiting.pop()
+        for used in sorted(_used(file, found[file]) & texts.keys() - found.keys()):
+            found[used] = texts[used]
+            waiting.append(used)
     return found
+
+
+@cache
+def _used(file: str, text: str) -> frozenset[str]:
+    """The files that a text uses, read once: all theories use the same few."""
+    try:
+        return frozenset(used_files(read_theory(file, text)))
+    except TheoryError:  # Why3 will say what is wrong with it
+        return frozenset()
 
 
 def _chosen(names: Sequence[str], texts: Mapping[str, str], spellings: Mapping[str, str]) -> list[str]:

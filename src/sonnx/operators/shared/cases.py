@@ -19,7 +19,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from itertools import chain
 from math import prod
@@ -63,7 +63,11 @@ class Tensor:
     elements: tuple[str, ...]
 
     def array(self) -> Array:
-        """The array that holds it; floats are rounded once from their literals."""
+        """The array that holds it, for the caller to keep; floats are rounded once from their literals."""
+        return self._read.copy()
+
+    @cached_property
+    def _read(self) -> Array:
         dtype, shape = self.type.dtype, self.type.sizes
         if dtype is None or shape is None:
             raise ValueError(f"a case needs a type of the profile and a static shape, not {self.type}")
