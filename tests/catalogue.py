@@ -6,6 +6,7 @@ Nothing here names an operator: what the catalogue lists is asked, each on all t
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +85,11 @@ def tried(subject: Subject, dtype: DType) -> list[Asked]:
 
 def some_tried(subject: Subject, dtype: DType, most: int) -> list[Asked]:
     """Some small trials, of shapes and lengths one after the other: other ones for every type."""
-    trials = [each for each in subject.systematic(dtype, 0) if _is_small(each)]
-    named = [each for each in trials if each.name.startswith(TOLD)] or trials
     first = subject.types.index(dtype) * most
+    small = filter(_is_small, subject.systematic(dtype, 0))
+    # No more of them are made than are asked.
+    named = list(islice((each for each in small if each.name.startswith(TOLD)), first + most))
+    named = named or list(filter(_is_small, subject.systematic(dtype, 0)))
     return [_asked(subject, dtype, named[(first + k) % len(named)]) for k in range(most)]
 
 

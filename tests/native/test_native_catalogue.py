@@ -17,7 +17,9 @@ def test_kernels_of_every_operator_give_what_cases_and_trials_say(
 ) -> None:
     monkeypatch.setenv("SONNX_CC", quick_compiler(tmp_path))
     asked = [each for subject in SUBJECTS for each in by_hand(subject)]
-    asked += [each for cell in CELLS for each in some_tried(*cell, 2)]
+    # Modes are for what sums.
+    cells = [cell for cell in CELLS if mode == MODES[0] or cell[0].enclose]
+    asked += [each for cell in cells for each in some_tried(*cell, 1)]
     assert complaints(asked, mode, native) == []
 
 

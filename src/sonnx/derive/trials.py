@@ -498,13 +498,22 @@ def _long_texts(way: _Way) -> Iterator[Trial]:
 
 
 def _large(way: _Way) -> Trial:
-    random, given = np.random.default_rng(MANY), {}
-    for name in way.names:
-        given[name] = distinct_floats(random, DType.FLOAT, MANY)
-        if name in way.truths:
-            given[name] = np.asarray(random.integers(0, 2, MANY), np.bool_)
+    given = dict(zip(way.names, _many(tuple(name in way.truths for name in way.names)), strict=True))
     given |= _usual(way, DType.FLOAT, far=True)
     return _trial(way, "million", given, "A million floats of every operand, each another.")
+
+
+@lru_cache(2)
+def _many(truths: tuple[bool, ...]) -> tuple[Array, ...]:
+    """A million elements of each operand, to be read only: operators that follow each other share them."""
+    random, found = np.random.default_rng(MANY), []
+    for is_truth in truths:
+        made = distinct_floats(random, DType.FLOAT, MANY)
+        if is_truth:
+            made = np.asarray(random.integers(0, 2, MANY), np.bool_)
+        made.flags.writeable = False
+        found.append(made)
+    return tuple(found)
 
 
 def _random(way: _Way, dtype: DType, random: np.random.Generator, number: int) -> Trial:

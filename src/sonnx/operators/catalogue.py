@@ -89,6 +89,14 @@ REWRITINGS: Mapping[str, Rewriting] = {
 _DOMAINS: Mapping[Dialect, str] = {"onnx": "", "xla": "xla"}
 # A call is a node too, but one that names a function.
 _BY_KEY = {op.key: op for op in (*NODE_OPERATORS.values(), *XLA_OPERATORS) if not op.calls}
+# Every name by which `operator` finds one, in small letters; ONNX's own come first.
+_BY_NAME: dict[str, Operator] = {}
+for _each in OPERATORS:
+    _BY_NAME.setdefault(_each.identifier, _each)
+    _BY_NAME.setdefault(_each.name.lower(), _each)
+for _each in XLA_OPERATORS:
+    _BY_NAME.setdefault(_each.folder, _each)
+    _BY_NAME.setdefault(_each.contract.name.lower(), _each)
 
 
 def node_operator(node: Node, dialect: Dialect) -> Operator | None:
@@ -109,11 +117,7 @@ def operator(name: str) -> Operator:
     Names of XLA operations need no `xla.` where no operator of ONNX has them. Raises ValueError with the
     names there are.
     """
-    wanted = str(name).lower()
-    for op in OPERATORS:
-        if wanted in (op.identifier, op.name.lower()):
-            return op
-    for op in XLA_OPERATORS:
-        if wanted in (op.folder, op.contract.name.lower()):
-            return op
+    found = _BY_NAME.get(str(name).lower())
+    if found is not None:
+        return found
     raise ValueError(f"no operator {str(name)[:60]!r}; there are {', '.join(op.name for op in OPERATORS)}")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from keyword import iskeyword
 from typing import Any, Literal
 
@@ -97,6 +97,7 @@ class Attribute:
         return version is None or version >= self.since
 
 
+@lru_cache(1024)
 def folder_of(name: str) -> str:
     """The name of an operator's folder, such as `convert_element_type`; that of `IsNaN` is `is_nan`.
 

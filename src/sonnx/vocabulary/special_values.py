@@ -5,6 +5,8 @@ caller seeds, so that it comes out the same every time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -87,8 +89,19 @@ THOUSANDS = 5003
 MANY = 1_000_003
 
 
+@cache
 def special_values(dtype: DType, *, signalling: bool = False) -> Mapping[str, Array]:
-    """Scalars by name; with a signalling NaN where that is asked for, as by operators that only move."""
+    """Scalars by name; with a signalling NaN where that is asked for, as by operators that only move.
+
+    Trials ask for them thousands of times, so they are made once, to be read only.
+    """
+    found = _special_values(dtype, signalling)
+    for array in found.values():
+        array.flags.writeable = False
+    return MappingProxyType(found)
+
+
+def _special_values(dtype: DType, signalling: bool) -> dict[str, Array]:
     if dtype is DType.STRING:
         return {name: np.array(text, dtype=object) for name, text in _STRINGS.items()}
     if dtype is DType.BOOL:
@@ -100,9 +113,12 @@ def special_values(dtype: DType, *, signalling: bool = False) -> Mapping[str, Ar
     return _floats(dtype, signalling)
 
 
+@cache
 def special_vector(dtype: DType, *, signalling: bool = False) -> Array:
     """The same scalars, one after the other."""
-    return np.stack(list(special_values(dtype, signalling=signalling).values()))
+    found = np.stack(list(special_values(dtype, signalling=signalling).values()))
+    found.flags.writeable = False
+    return found
 
 
 def special_line(dtype: DType, length: int, shift: int = 0) -> Array:
