@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from tests.check.files import graph_of, through_a_file
 from tests.check.support import broken
+from tests.loops import for_each
 
 from sonnx.cli import main
 from sonnx.load.reader import load
@@ -52,18 +53,18 @@ def first_set(example: Call) -> int:
     return max([min(contract.versions), *(attribute.since for attribute in known)])
 
 
-@pytest.mark.parametrize("rule", WRITABLE, ids=lambda rule: rule.identifier)
+@for_each("rule", WRITABLE, ids=lambda rule: rule.identifier)
 def test_a_failing_example_in_a_file_breaks_that_rule_alone(rule: AnyRule, tmp_path: Path) -> None:
     assert broken(through_a_file(model_of(rule.failing), tmp_path)) == {rule.identifier}
 
 
-@pytest.mark.parametrize("rule", WRITABLE, ids=lambda rule: rule.identifier)
+@for_each("rule", WRITABLE, ids=lambda rule: rule.identifier)
 def test_a_passing_example_in_a_file_breaks_no_rule(rule: AnyRule, tmp_path: Path) -> None:
     assert broken(through_a_file(model_of(rule.passing), tmp_path)) == set()
 
 
-@pytest.mark.parametrize("opset", [13, NEWEST])
-@pytest.mark.parametrize(
+@for_each("opset", [13, NEWEST])
+@for_each(
     "rule",
     [rule for rule in WRITABLE if isinstance(rule, Rule) and rule.passing.version is None],
     ids=lambda rule: rule.identifier,
@@ -77,7 +78,7 @@ def test_so_it_is_from_the_oldest_operator_set_to_the_newest(
     assert broken(through_a_file(model_of(rule.passing, asked), tmp_path)) == set()
 
 
-@pytest.mark.parametrize("rule", WRITABLE, ids=lambda rule: rule.identifier)
+@for_each("rule", WRITABLE, ids=lambda rule: rule.identifier)
 def test_the_command_reports_exactly_that_rule(rule: AnyRule, tmp_path: Path) -> None:
     path = tmp_path / "example.onnx"
     for example, expected, code in ((rule.failing, {rule.identifier}, 1), (rule.passing, set(), 0)):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from onnx import defs, helper
+from tests import budgets
 from tests.check.files import graph_of
 from tests.normalize.support import normalize, read
 
@@ -45,6 +46,17 @@ def schemas(name: str) -> Mapping[int, Schema]:
     return found
 
 
+def asked_sets(operator: Operator) -> Iterator[tuple[int, Schema]]:
+    """The operator sets, each with its schema; in the quick tier the first and last of a schema."""
+    found = schemas(operator.contract.name)
+    ends = {BROADCASTING_IMPLIED - 1, BROADCASTING_IMPLIED, FIRST - 1, FIRST, NEWEST}
+    for opset, schema in found.items():
+        beside = [found[near] for near in (opset - 1, opset + 1) if near in found]
+        changes = len(beside) < 2 or any(other.since_version != schema.since_version for other in beside)
+        if budgets.deep or opset in ends or changes:
+            yield opset, schema
+
+
 def good_call(operator: Operator, version: int | None = None) -> Call:
     """A call that obeys every rule, without attributes that a version does not have."""
     contract = operator.contract
@@ -78,10 +90,11 @@ def types_in(schema: Schema, position: int) -> set[str]:
     return {text.removeprefix("tensor(").removesuffix(")") for text in formal.types}
 
 
+@pytest.mark.thinned
 @OPERATORS
 def test_in_every_operator_set_a_call_passes_or_the_version_is_a_finding(operator: Operator) -> None:
     versions = operator.contract.versions
-    for opset, schema in schemas(operator.contract.name).items():
+    for opset, schema in asked_sets(operator):
         if opset < FIRST:
             continue
         done = normalize(model(operator, opset))
@@ -165,9 +178,10 @@ def test_defaults_are_those_of_the_schema(operator: Operator) -> None:
             assert (default is None) == (schema.attributes[attribute.name].required), attribute.name
 
 
+@pytest.mark.thinned
 @OPERATORS
 def test_what_is_left_out_is_written(operator: Operator) -> None:
-    for opset, schema in schemas(operator.contract.name).items():
+    for opset, schema in asked_sets(operator):
         if opset < FIRST or schema.since_version not in operator.contract.versions:
             continue
         given = model(operator, opset)
@@ -185,7 +199,7 @@ def test_what_is_left_out_is_written(operator: Operator) -> None:
 
 
 def old_sets(operator: Operator) -> Iterator[tuple[int, Schema]]:
-    for opset, schema in schemas(operator.contract.name).items():
+    for opset, schema in asked_sets(operator):
         if BROADCASTING_IMPLIED <= opset < FIRST:
             yield opset, schema
 
@@ -199,6 +213,7 @@ def in_old_form(given: Graph, formerly: Sequence[str]) -> Graph:
     return replace(given, inputs=inputs, nodes=(replace(node, inputs=taken, attributes=held),))
 
 
+@pytest.mark.thinned
 @OPERATORS
 def test_a_model_of_an_old_set_is_written_anew_or_the_set_is_a_finding(operator: Operator) -> None:
     contract = operator.contract
@@ -216,6 +231,7 @@ def test_a_model_of_an_old_set_is_written_anew_or_the_set_is_a_finding(operator:
         assert done.graph.nodes[-1].version == schemas(contract.name)[FIRST].since_version
 
 
+@pytest.mark.thinned
 @OPERATORS
 def test_what_is_written_anew_has_the_same_form_in_the_old_schema(operator: Operator) -> None:
     contract = operator.contract
@@ -236,9 +252,10 @@ def test_what_is_written_anew_has_the_same_form_in_the_old_schema(operator: Oper
             assert schema.attributes[name].required == newer.attributes[name].required
 
 
+@pytest.mark.thinned
 @OPERATORS
 def test_a_set_before_the_seventh_is_a_finding_whatever_it_holds(operator: Operator) -> None:
-    for opset in schemas(operator.contract.name):
+    for opset, _ in asked_sets(operator):
         if opset >= BROADCASTING_IMPLIED:
             continue
         given = model(operator, opset)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.budgets import thinned
 
 import sonnx
 from sonnx.conformance.campaign import outcome
@@ -256,9 +257,10 @@ def test_a_skipped_zero_of_the_padding_departs() -> None:
     assert identifiers(judged("conv", Trial("t", inputs, (), "", padded), one(1.0))) == ["D-CONV-5"]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.identifier)
 def test_every_subject_judges_what_it_specifies_as_conforming(subject: Subject) -> None:
-    for dtype in subject.types:
+    for dtype in thinned(subject.types, 3):
         for trial, _ in zip(subject.trials(dtype, 7), range(20), strict=False):
             specified = subject.specified(trial, dtype)
             mode = specified.modes[0] if specified.modes else ""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.budgets import thinned
+from tests.loops import for_each
 
 from sonnx.check.calls import check_call
 from sonnx.derive.clauses import clauses
@@ -29,7 +31,9 @@ NAMES = tuple(each.name for each in ONNX_OPERATORS if all(operand.form for opera
 TYPES = (DType.FLOAT16, DType.FLOAT, DType.INT8, DType.UINT64)
 NOUGHT = {b"\0", b"\0" * 8}
 CASES = [
-    (name, dtype) for name in NAMES for dtype in TYPES if dtype in operator(name).contract.inputs[-1].types
+    (name, dtype)
+    for name in NAMES
+    for dtype in thinned([dtype for dtype in TYPES if dtype in operator(name).contract.inputs[-1].types], 2)
 ]
 
 
@@ -51,7 +55,8 @@ class Highest:
         return bytes([0 if self.low else 255]) * count
 
 
-@pytest.mark.parametrize(("name", "dtype"), CASES)
+@pytest.mark.thinned
+@for_each(("name", "dtype"), CASES)
 def test_derived_trials_obey_every_rule_and_have_names_of_their_own(name: str, dtype: DType) -> None:
     found = tried(name, dtype)
     assert len({trial.name for trial in found}) == len(found)
@@ -62,9 +67,11 @@ def test_derived_trials_obey_every_rule_and_have_names_of_their_own(name: str, d
         assert trial.constants < set(trial.inputs)
 
 
-@pytest.mark.parametrize(("name", "dtype"), CASES)
+@pytest.mark.thinned
+@pytest.mark.no_cover
+@for_each(("name", "dtype"), CASES)
 def test_derived_clauses_decide_every_element(name: str, dtype: DType) -> None:
-    for trial in tried(name, dtype):
+    for trial in thinned(tried(name, dtype), 30):
         if not trial.name.startswith("million"):
             found = clauses(operator(name), trial.inputs, trial.attributes)
             assert np.logical_or.reduce([clause.mask for clause in found]).all()
@@ -79,7 +86,8 @@ def elements(array: Any) -> set[bytes]:
 BESIDE = [case for case in CASES if not operator(case[0]).trying.converts_to]
 
 
-@pytest.mark.parametrize(("name", "dtype"), BESIDE)
+@pytest.mark.thinned
+@for_each(("name", "dtype"), BESIDE)
 def test_every_special_value_meets_every_other(name: str, dtype: DType) -> None:
     every = special_vector(dtype, signalling=True)
     trial = next(each for each in tried(name, dtype) if each.name.startswith(("special-values", "from-")))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -47,6 +48,12 @@ class Box:
             and self.top < other.bottom
             and other.top < self.bottom
         )
+
+
+@cache
+def drawn(figure: Figure) -> str:
+    """A figure's document, drawn once for all laws."""
+    return figure.draw()
 
 
 def parsed(document: str) -> Element:
@@ -103,7 +110,7 @@ def test_figure_names_are_unique_and_start_with_their_operator() -> None:
 
 @every_figure
 def test_figure_is_an_accessible_svg_image(figure: Figure) -> None:
-    root = parsed(figure.draw())
+    root = parsed(drawn(figure))
     assert root.tag == f"{SVG}svg"
     assert root.attrib["role"] == "img"
     title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
@@ -118,7 +125,7 @@ def test_figure_is_an_accessible_svg_image(figure: Figure) -> None:
 
 @every_figure
 def test_figure_states_its_size(figure: Figure) -> None:
-    root = parsed(figure.draw())
+    root = parsed(drawn(figure))
     window = view(root)
     assert (float(root.attrib["width"]), float(root.attrib["height"])) == (
         window.right,
@@ -138,30 +145,30 @@ def test_caption_is_one_sentence_and_alt_says_more(figure: Figure) -> None:
 
 @every_figure
 def test_drawing_is_deterministic(figure: Figure) -> None:
-    assert figure.draw() == figure.draw()
+    assert figure.draw() == drawn(figure)
 
 
 @every_figure
 def test_no_text_leaves_the_figure(figure: Figure) -> None:
-    assert outside(parsed(figure.draw())) == []
+    assert outside(parsed(drawn(figure))) == []
 
 
 @every_figure
 def test_no_shape_leaves_the_figure(figure: Figure) -> None:
-    root = parsed(figure.draw())
+    root = parsed(drawn(figure))
     window = view(root)
     assert [p for p in corners(root) if not Box(*p, *p).inside(window)] == []
 
 
 @every_figure
 def test_no_two_texts_overlap(figure: Figure) -> None:
-    assert overlapping(parsed(figure.draw())) == []
+    assert overlapping(parsed(drawn(figure))) == []
 
 
 @every_figure
 def test_figure_holds_only_shapes_and_text(figure: Figure) -> None:
     """No script, style sheet, link or outside resource: pages may include a figure as it is."""
-    tags = {node.tag.removeprefix(SVG) for node in parsed(figure.draw()).iter()}
+    tags = {node.tag.removeprefix(SVG) for node in parsed(drawn(figure)).iter()}
     shapes = {"rect", "line", "polygon", "polyline", "text"}
     assert tags <= {"svg", "title", "desc"} | shapes
 
@@ -184,7 +191,7 @@ def test_contrast_of_black_and_white_is_21() -> None:
 
 @every_figure
 def test_every_text_can_be_read_on_the_paper(figure: Figure) -> None:
-    inks = {node.attrib["fill"] for node in parsed(figure.draw()).iter(f"{SVG}text")}
+    inks = {node.attrib["fill"] for node in parsed(drawn(figure)).iter(f"{SVG}text")}
     assert {ink for ink in inks if contrast(ink, svg.PAPER) < 4.5} == set()
 
 

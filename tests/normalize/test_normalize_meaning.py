@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import pytest
-from tests.budgets import examples
+from tests.budgets import examples, thinned
 from tests.loops import for_each
 from tests.normalize.damage import alive, damaged
 from tests.normalize.generated import Made, convolution, moving, network
@@ -65,7 +65,8 @@ def zeros_excused(ours: Array, theirs: Array) -> Array:
     return np.where((ours == 0) & (theirs == 0), theirs, ours).astype(ours.dtype)
 
 
-@for_each("seed", NETWORKS)
+@pytest.mark.thinned
+@for_each("seed", thinned(NETWORKS, 40))
 def test_networks_of_exact_sums_give_the_same_numbers(seed: int) -> None:
     made = network(seed)
     theirs, ours = witness(made), conforming(made).run(made.feeds)
@@ -75,8 +76,9 @@ def test_networks_of_exact_sums_give_the_same_numbers(seed: int) -> None:
         assert sonnx.same_bits(zeros_excused(result, theirs[name]), theirs[name])
 
 
+@pytest.mark.thinned
 @for_each("name", list(HAS))
-@for_each("seed", range(8))
+@for_each("seed", thinned(range(8), 4))
 def test_models_that_only_move_elements_give_the_same_bits(name: str, seed: int) -> None:
     special = np.empty(len(special_values(name)), HELD[name])
     special[:] = special_values(name)
@@ -90,7 +92,8 @@ def test_models_that_only_move_elements_give_the_same_bits(name: str, seed: int)
         assert not np.any(np.signbit(theirs) & ~np.signbit(ours) & (ours == 0))
 
 
-@for_each("seed", SINGLE)
+@pytest.mark.thinned
+@for_each("seed", thinned(SINGLE, 20))
 def test_a_convolution_is_as_near_to_the_exact_one_as_any_order_must_be(seed: int) -> None:
     made = convolution(seed)
     graph = conforming(made)

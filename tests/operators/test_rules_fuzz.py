@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import budgets
 from tests.budgets import examples
 from tests.operators.support import EVERY_TYPE, arrays
 
@@ -25,6 +26,8 @@ from sonnx.vocabulary.operator import Operator
 pytestmark = pytest.mark.measured
 
 FUZZ = settings(deadline=None, max_examples=examples(100))
+# What every operator is asked: few examples each, as there are many operators.
+FUZZ_EACH = settings(deadline=None, max_examples=100 if budgets.deep else 8)
 
 NUMBERS = st.one_of(
     st.integers(-3, 4),
@@ -133,7 +136,7 @@ def calls(draw: st.DrawFn, operator: Operator) -> Call:
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)
-@FUZZ
+@FUZZ_EACH
 @given(data=st.data())
 def test_check_call_answers_every_call_with_findings_that_can_be_printed(
     operator: Operator, data: st.DataObject
