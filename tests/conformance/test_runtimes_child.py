@@ -27,6 +27,7 @@ from tests.conformance.runtimes_support import (
 from tests.loops import for_each
 
 from sonnx import TensorType, same_bits
+from sonnx.conformance.runtimes import pipes
 from sonnx.conformance.runtimes.answer import Answer, seconds_text
 from sonnx.conformance.runtimes.child import Child
 from sonnx.conformance.runtimes.question import Question
@@ -107,6 +108,17 @@ def test_a_death_is_an_answer_and_the_next_question_has_one_too(child: Child, na
     assert not alive(before)
     assert goes_on(child)
     assert process_of(child) != before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody keeps processes")
+@pytest.mark.parametrize("name", ["abort", "segfault", "exit", "fork unseen and die", "close pipes"])
+def test_a_death_is_told_rightly_where_nobody_has_the_time_to_see_it(
+    child: Child, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipes, "_TO_END", 0.0)
+    assert goes_on(child)
+    assert child.ask(deed(name), 20.0).text == DEATHS[name]
+    assert goes_on(child)
 
 
 # What is done without harm to the process: the kind of the answer, and what the outputs are.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.derive.test_trials_mutants import raw, tried
 from tests.derive.wrong_walks import Mutant, see_noticed
-from tests.operators.test_trials_clauses import CONVERTED, blamed
+from tests.operators.test_trials_clauses import CONVERTED, blamed, ruling_of
 
 from sonnx.derive import conversions as walk
 from sonnx.derive.trials import trials
@@ -115,19 +115,35 @@ def test_nans_of_every_bit_lengths_and_every_encoding_are_converted() -> None:
     assert widths[0] < 10 < widths[1]
 
 
+def test_truths_of_every_byte_are_converted_to_every_type_of_numbers() -> None:
+    found = tried(CONVERT, DType.BOOL)
+    bytes_of = {
+        name.removeprefix("every-byte-to-"): raw(each.inputs["operand"])
+        for name, each in found.items()
+        if name.startswith("every-byte")
+    }
+    whole = [f"{sign}{bits}" for sign in "su" for bits in (8, 16, 32, 64)]
+    assert set(bytes_of) == {*whole, "f16", "bf16", "f32", "f64", "c64", "c128"}
+    # After all of them, which fill vectors, three more: code for a rest may go another way.
+    assert all(each == [*range(256), 0, 1, 2] for each in bytes_of.values())
+    assert found["every-byte-to-s8"].attributes["new_element_type"] == "s8"
+    assert not [name for name in tried(CONVERT, DType.UINT8) if name.startswith("every-byte")]
+
+
 def clauses() -> None:
     """Spoilt elements by hand, each with the clause that decides it."""
     for x, target, place, wrong, words in CONVERTED:
         attributes = {"new_element_type": target, "domain": "ieee"}
         identifier, text = blamed("xla.convert_element_type", {"operand": x}, attributes, (place,), wrong)
         assert words in text
-        assert identifier == ("D-ALL-4" if "ubnormal" in words else "D-XLA-3")
+        assert identifier == ruling_of(words)
 
 
 HALVES = test_floats_are_tried_beside_the_ends_of_integers_and_their_halves
 TIES = test_numbers_are_tried_beside_ties_and_where_floats_grow_sparse
 WHOLE = test_integers_are_tried_beside_the_ends_of_others_and_truths_as_they_are
 NANS = test_nans_of_every_bit_lengths_and_every_encoding_are_converted
+BYTES = test_truths_of_every_byte_are_converted_to_every_type_of_numbers
 EDGES = walk._edges
 MUTANTS = {
     "no end of the unsigned type": Mutant(EDGES, ", 2 * (info.max + 1))}", ")}", HALVES),
@@ -184,6 +200,9 @@ MUTANTS = {
     "zeros of one part": Mutant(
         walk._to_pred, "is_negative_zero(X) & (X == 0)", "is_negative_zero(X)", clauses
     ),
+    "bytes of truths alone": Mutant(walk._bytes, "target is not DType.BOOL", "target is DType.BOOL", BYTES),
+    "one is a byte of its own": Mutant(walk.clauses, "view(np.uint8) > 1", "view(np.uint8) > 0", clauses),
+    "truths of the byte 1 alone": Mutant(walk.clauses, "or target is DType.BOOL", "or True", clauses),
     "any part": Mutant(walk._clauses, "each.mask.any(axis=1)", "each.mask.all(axis=1)", clauses),
     "itself converted": Mutant(walk._clauses, "source is target", "source is not source", clauses),
 }

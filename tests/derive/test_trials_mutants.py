@@ -163,7 +163,8 @@ def test_scalars_have_their_neighbours_and_are_signalling_and_usual_ones() -> No
 def test_conditions_are_of_every_byte_and_texts_are_long() -> None:
     found = tried("Where", DType.INT8)
     for name, held in (("condition-of-every-byte", set()), ("condition-of-every-byte-held", {"condition"})):
-        assert raw(found[name].inputs["condition"]) == list(range(256))
+        # All of them, which fill vectors, and a rest behind them.
+        assert raw(found[name].inputs["condition"]) == [*range(256), 0, 1, 2]
         assert found[name].constants == held
     for byte, held in ((2, set()), (128, {"condition"})):
         one = found[f"condition-of-byte-{byte}"]
@@ -316,7 +317,8 @@ MUTANTS = {
         walk._usual, "values[min(place, 1)]", "values[1 - min(place, 1)]", SCALARS
     ),
     "ends never far": Mutant(walk._usual, "_FAR if far else _NEAR", "_NEAR", SCALARS),
-    "half of the bytes": Mutant(walk._bytes, "np.arange(256", "np.arange(128", BYTES),
+    "half of the bytes": Mutant(walk._bytes, "name: EVERY_BYTE}", "name: EVERY_BYTE[:128]}", BYTES),
+    "whole vectors of bytes": Mutant(walk._bytes, "name: EVERY_BYTE}", "name: EVERY_BYTE[:256]}", BYTES),
     "bytes that are never held": Mutant(walk._bytes, '(place, "-held")', '(0, "-held")', BYTES),
     "conditions of 0 and 1": Mutant(
         walk._special, "np.array(_BYTES, np.uint8)", "np.array(_TRUTHS, np.uint8)", BYTES

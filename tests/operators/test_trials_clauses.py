@@ -144,6 +144,11 @@ CONVERTED = [
     (np.array([127, -128], np.int16), "s8", 0, 126, "that fits"),
     (np.array([127, -128], np.int16), "s8", 1, 127, "that fits"),
     (np.array([True, False]), "s8", 0, -1, "true 1"),
+    (np.array([2, 1, 0], np.uint8).view(bool), "s8", 0, 2, "Every byte of a bool but 0 is true"),
+    (np.array([2, 1, 0], np.uint8).view(bool), "s8", 1, 2, "true 1"),
+    (np.array([2, 1, 0], np.uint8).view(bool), "s8", 2, 1, "false becomes 0"),
+    (np.array([255, 1], np.uint8).view(bool), "f32", 0, 255, "Every byte of a bool but 0 is true"),
+    (np.array([255, 1], np.uint8).view(bool), "f32", 1, 255, "A number that the new type holds is kept"),
     (np.array([2**24 + 1, 5]), "f32", 0, 2**24 + 2, "the even one"),
     (np.array([2**25 + 3, 5]), "f32", 0, 2**25, "The nearest number"),
     (np.array([2**24 + 1, 5]), "f32", 1, 6, "is kept"),
@@ -168,12 +173,19 @@ CONVERTED = [
 ]
 
 
+def ruling_of(words: str) -> str:
+    """The ruling of a conversion's clause: that on bytes is Where's."""
+    if words.startswith("Every byte of a bool"):
+        return "D-WHERE-1"
+    return "D-ALL-4" if "ubnormal" in words else "D-XLA-3"
+
+
 @for_each(("x", "target", "place", "wrong", "words"), CONVERTED)
 def test_conversions(x: Array, target: str, place: int, wrong: Any, words: str) -> None:
     attributes = {"new_element_type": target, "domain": "ieee"}
     identifier, text = blamed("xla.convert_element_type", {"operand": x}, attributes, (place,), wrong)
     assert words in text
-    assert identifier == ("D-ALL-4" if "ubnormal" in words else "D-XLA-3")
+    assert identifier == ruling_of(words)
 
 
 PLAIN = {

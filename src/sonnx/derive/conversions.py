@@ -22,6 +22,7 @@ from sonnx.vocabulary.call import Call
 from sonnx.vocabulary.draws import Draw, choice, drawn_array, drawn_from, drawn_shape, simple_values
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.special_values import (
+    EVERY_BYTE,
     MANY,
     SHAPES,
     THOUSANDS,
@@ -75,6 +76,8 @@ def trials(operator: Operator, dtype: DType, seed: int) -> Iterator[Trial]:
         operand = spread(special_vector(dtype), SHAPES[shape], 1)
         text = f"An operand of shape {words(shape)} to {asked.spelled(DType.BOOL)}."
         yield asked.trial(f"shape-{shape}", operand, DType.BOOL, text)
+    if dtype is DType.BOOL:
+        yield from _bytes(asked)
     if dtype is DType.FLOAT:
         halves = np.random.default_rng(MANY).permutation(MANY).astype(np.float32) + np.float32(0.5)
         text = "A million floats, each half-way between other integers."
@@ -146,6 +149,14 @@ def _lengths(asked: _Asked) -> Iterator[Trial]:
     yield asked.trial("thousands", told_apart(dtype, THOUSANDS), wide, text)
 
 
+def _bytes(asked: _Asked) -> Iterator[Trial]:
+    """Truths of every byte, to every type of numbers; to bool they are moved, as programs give them."""
+    for target in asked.targets:
+        if target is not DType.BOOL:
+            name, text = asked.spelled(target), "Truths of every byte, of which 0 alone is false"
+            yield asked.trial(f"every-byte-to-{name}", EVERY_BYTE, target, f"{text}, to {name}.")
+
+
 def _every(dtype: DType) -> Array:
     """Special values; and NaNs of one bit each, without which an infinity would be left."""
     special, part = special_vector(dtype, signalling=True), PART.get(dtype, dtype)
@@ -184,7 +195,9 @@ def drawn(operator: Operator, draw: Draw, dtype: DType) -> Trial:
     asked = _Asked(operator, dtype)
     target = choice(draw, asked.targets)
     shape = drawn_shape(draw)
-    if draw.integer(0, 1):
+    if dtype is DType.BOOL and target is not DType.BOOL:
+        operand = drawn_from(draw, EVERY_BYTE, shape)
+    elif draw.integer(0, 1):
         operand = drawn_from(draw, _drawn_edges(dtype, target), shape)
     else:
         operand = drawn_array(draw, dtype, shape, signalling=True)
@@ -259,7 +272,11 @@ def _floats_near(values: list[Fraction], source: DType) -> list[int]:
 
 def clauses(X: Array, target: DType, ruling: str) -> tuple[Clause, ...]:
     """By the kind of both types; of complex numbers a clause decides where it decides a part."""
-    return tuple(replace(each, identifier=each.identifier or ruling) for each in _clauses(X, target))
+    found = tuple(replace(each, identifier=each.identifier or ruling) for each in _clauses(X, target))
+    if held_type(X) is not DType.BOOL or target is DType.BOOL:
+        return found
+    other = X.view(np.uint8) > 1
+    return Clause("D-WHERE-1", "Every byte of a bool but 0 is true.", other, only_values=True), *found
 
 
 def _clauses(X: Array, target: DType) -> tuple[Clause, ...]:

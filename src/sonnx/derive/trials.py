@@ -28,6 +28,7 @@ from sonnx.vocabulary.draws import Draw, choice, drawn_array, drawn_from, drawn_
 from sonnx.vocabulary.integers import OneOf
 from sonnx.vocabulary.operator import Attribute, Operator, operand_names
 from sonnx.vocabulary.special_values import (
+    EVERY_BYTE,
     LONGER,
     MANY,
     NOTHING,
@@ -470,20 +471,19 @@ def _bytes(operator: Operator, way: _Way, dtype: DType) -> Iterator[Trial]:
 
     Bools that are compared are such too; those that are moved have the bytes that programs give them.
     """
-    held_bytes = np.arange(256, dtype=np.uint8).view(np.bool_)
     truths = way.truths
     if dtype is DType.BOOL:
         given = _trace(operator, way, dtype).operands
         truths |= {name for name, operand in given.items() if operand.sort is Sort.TRUTH}
     for name in sorted(truths):
-        every = _filled(way, dtype, held_bytes.shape, 0)
+        every = _filled(way, dtype, EVERY_BYTE.shape, 0)
         place = way.names.index(name) + 1
         for held, where in ((0, ""), (place, "-held")):
             text = "A condition of every byte, of which 0 alone is false."
-            yield _trial(way, f"{name}-of-every-byte{where}", {**every, name: held_bytes}, text, held)
+            yield _trial(way, f"{name}-of-every-byte{where}", {**every, name: EVERY_BYTE}, text, held)
         for byte, held in ((2, 0), (128, place)):
             one = {each: array.reshape(-1)[:1].reshape(()) for each, array in every.items()}
-            one[name] = held_bytes[byte : byte + 1].reshape(())
+            one[name] = EVERY_BYTE[byte : byte + 1].reshape(())
             text = f"One condition, of the byte {byte}, which is true."
             yield _trial(way, f"{name}-of-byte-{byte}", one, text, held)
 

@@ -69,8 +69,8 @@ def drawn_shape(draw: Draw, least: int = 0) -> Shape:
 
 
 def drawn_from(draw: Draw, values: Array, shape: Shape) -> Array:
-    """An array of a vector's elements, of which the first is the simplest."""
-    codes = np.frombuffer(draw.codes(prod(shape)), np.uint8)
+    """An array of a vector's elements, of which the first is the simplest; of many the first 256."""
+    codes = np.frombuffer(draw.codes(prod(shape)), np.uint8).astype(np.intp)
     return values[codes % len(values)].reshape(shape)
 
 

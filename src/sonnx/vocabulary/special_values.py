@@ -51,6 +51,8 @@ _LETTERS = "abcXYZ 019\x00\näß€\U0001d11e"
 _LONGEST = 12
 # Of a byte other than 0 and 1 it is not said what becomes where a bool is moved.
 _TRUTHS = {"false": 0, "true": 1}
+# Bools of every byte; whole vectors of them, and behind these a rest that holds one beside 0 and 1 as well.
+EVERY_BYTE = (np.arange(256 + 3) % 256).astype(np.uint8).view(np.bool_)
 
 # Shapes for operators that treat every element alike: ranks, sizes 0 and 1, and lengths beside those of
 # vectors, where loops have a rest.

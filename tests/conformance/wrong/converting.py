@@ -12,6 +12,7 @@ from tests.conformance.wrong import damage
 from tests.conformance.wrong.moving import answering
 from tests.conformance.wrong.mutant import (
     BF16,
+    BOOL,
     C64,
     C128,
     F16,
@@ -79,6 +80,11 @@ def _signed(x: Array, to: str) -> Array:
     return converted(x.view(x.dtype.str.replace("u", "i")) if x.dtype.kind == "u" else x, to)
 
 
+def _bytes(x: Array) -> Array:
+    """The bytes of truths; other elements as they are."""
+    return x.view(np.uint8) if x.dtype == bool else x
+
+
 def _same(change: damage.Damage) -> Callable[[Question], Sequence[Array]]:
     """From a type to itself something is lost."""
 
@@ -137,6 +143,8 @@ MUTANTS: tuple[Mutant, ...] = (
     _bad("NaN is false", _way(true=_nan_is_false), F32, BF16, C64),
     _bad("negative numbers are false", _way(true=lambda element: element > 0), F32, I16),
     _bad("pred by the real part alone", _to("pred", _real_part_alone), C64, C128),
+    _bad("the byte of a truth is a number", _before(_bytes), BOOL, ruling="D-WHERE-1"),
+    _bad("only the byte 1 is true", _before(lambda x: _bytes(x) == 1), BOOL, ruling="D-WHERE-1"),
     _bad("unsigned numbers are taken for signed", _to("f16 bf16 f32 f64 c64 c128 s64", _signed), U32, U64),
     _bad("unsigned numbers go through s32", _to("u8 u16 u32 u64", _by("s32")), F32, F64),
     _bad("s64 goes through s32", _to("s64", _by("s32")), F64, I64),
@@ -178,6 +186,8 @@ _OF_CAST = {
     "NaN is false": (F32,),
     "-0 is lost": (F32,),
     "subnormal inputs are flushed": (F32,),
+    "the byte of a truth is a number": (BOOL,),
+    "only the byte 1 is true": (BOOL,),
 }
 MUTANTS += tuple(
     replace(each, operator="cast", types=_OF_CAST[each.name], ruling=each.ruling.replace("XLA-3", "CAST"))

@@ -51,6 +51,10 @@ def _smaller(a: Array, b: Array) -> Any:
     return np.where(b < a, b, a)
 
 
+def _first_of_equals(*data: Array) -> Any:
+    return reduce(lambda a, b: np.where(np.isnan(b) | (b < a), b, a), data)
+
+
 def _signed(*data: Array) -> Any:
     return reduce(_larger, [each.view(np.int8) for each in data])
 
@@ -120,8 +124,6 @@ MUTANTS = [
         ("fmod is always 1", "mod", (I8, I64), "D-MOD", lambda A, B, fmod: np.fmod(A, B)),
         ("a NaN loses", "max", (F32, F64), "D-ALL-4", lambda *data: reduce(np.fmax, data)),
         ("the smaller comes out", "max", (I8, U64), "D-ALL-10", lambda *data: reduce(np.fmin, data)),
-        ("a NaN loses", "min", (F32, F16), "D-ALL-4", lambda *data: reduce(np.fmin, data)),
-        ("the larger comes out", "min", (I8, U64), "D-ALL-10", lambda *data: reduce(np.fmax, data)),
         (
             "the last is left out",
             "min",
@@ -142,6 +144,14 @@ MUTANTS = [
             (U8,),
             "D-ALL-10",
             _signed,
+        ),
+        ("a NaN loses", "min", (F32, F64), "D-ALL-4", lambda *data: reduce(np.fmin, data)),
+        ("the larger comes out", "min", (I8, U64), "D-ALL-10", lambda *data: reduce(np.fmax, data)),
+        ("a NaN that comes second loses", "min", (F16,), "D-ALL-4", lambda *data: reduce(_smaller, data)),
+        ("the first of equal zeros", "min", (F64,), "D-ALL-10", _first_of_equals),
+        (
+            *("the first is left out", "min", (F32, U8), "D-ALL-10"),
+            lambda *data: reduce(_smaller, data[1:] or data),
         ),
         (
             *("the line is not rounded", "hard_sigmoid", (F32, F16), "D-HARDSIGMOID"),

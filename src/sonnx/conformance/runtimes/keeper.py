@@ -50,8 +50,9 @@ def main() -> None:
     status = _awaited(worker) if _watches(lifeline) else None
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(worker, signal.SIGKILL)
-    _end_all()
-    _end_like(status)
+    ended = _end_all()
+    # It may have been about to end by itself, though nobody had the time to see it.
+    _end_like(_by_itself(ended.get(worker)) if status is None else status)
 
 
 def _watches(lifeline: int) -> bool:
@@ -91,15 +92,24 @@ def _reaped() -> dict[int, int] | None:
         ended[process] = status
 
 
-def _end_all() -> None:
-    """End everything below this process; what loses its parent meanwhile comes to this one."""
+def _by_itself(status: int | None) -> int | None:
+    """How a process ended that was to be killed; None where that is why it did."""
+    return None if status is None or os.waitstatus_to_exitcode(status) == -signal.SIGKILL else status
+
+
+def _end_all() -> dict[int, int]:
+    """End everything below this process; what loses its parent meanwhile comes to this one. How all ended."""
+    ended: dict[int, int] = {}
     for _ in range(_ROUNDS):
         for process in _below(os.getpid()):
             with suppress(ProcessLookupError, PermissionError):  # ended meanwhile, or another user's by now
                 os.kill(process, signal.SIGKILL)
-        if _reaped() is None:
-            return
+        found = _reaped()
+        if found is None:
+            return ended
+        ended |= found
         signal.sigtimedwait({signal.SIGCHLD}, _PAUSE)
+    return ended
 
 
 def _below(process: int) -> list[int]:
@@ -118,12 +128,13 @@ def _below(process: int) -> list[int]:
 
 
 def _end_like(status: int | None) -> None:
-    """End as the runtime's process did, so that whoever waits for this one sees how."""
-    code = 1 if status is None else os.waitstatus_to_exitcode(status)
+    """End as the runtime's process did, so that whoever waits sees how; by SIGTERM where it had lived on."""
+    code = -signal.SIGTERM if status is None else os.waitstatus_to_exitcode(status)
     if code < 0:
         if -code != signal.SIGKILL:
             signal.signal(-code, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
+        # Of the others one may be waiting: it would come first.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {-code})
         os.kill(os.getpid(), -code)
     os._exit(code if code >= 0 else 1)
 

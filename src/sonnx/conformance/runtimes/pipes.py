@@ -3,6 +3,7 @@
 import json
 import os
 import selectors
+import signal
 import subprocess
 import sys
 from collections import deque
@@ -25,7 +26,7 @@ _LONGEST_SAID = 2**14
 _LOOK = 0.25
 # A pipe holds no more than so many chunks.
 _LEFT = 32
-# So long a process that has closed its pipes may take to end.
+# So long a process that has closed its pipes may take to end; then its keeper is told to end it.
 _TO_END = 1.0
 # So long a keeper may take to end all that is left; then it is killed, and the runtime's process with it.
 _TO_END_ALL = 15.0
@@ -149,6 +150,9 @@ class Worker:
     def ended(self) -> int | None:
         """The exit code of a process that sends no more, below 0 for a signal; None where it lived on."""
         code = finished(self._process, _TO_END, _end)
+        # On a busy machine the keeper may be late, and not the runtime's process: it says how that ended.
+        if code is None and _KEPT and self._process.returncode != -signal.SIGTERM:
+            code = self._process.returncode
         # What it printed last may not have been read yet.
         for _ in range(_LEFT):
             self._move(0)
