@@ -283,6 +283,7 @@ def test_all_types_need_no_rule() -> None:
 
 def test_types_in_words() -> None:
     assert in_words((DType.BOOL,)) == "of type bool"
+    assert in_words(UNSIGNED) == "an unsigned integer of 8 to 64 bits"
     assert in_words((DType.FLOAT, *UNSIGNED)) == "an unsigned integer of 8 to 64 bits or float"
     assert in_words((*SIGNED, DType.UINT8)) == "a signed integer of 8 to 64 bits or uint8"
     assert in_words((DType.REAL, *INTEGERS)) == "real or a signed or unsigned integer of 8 to 64 bits"

@@ -213,6 +213,12 @@ def test_every_option_says_what_it_means(command: str) -> None:
         assert isinstance(option, click.Argument) or getattr(option, "help", None), option.name
 
 
+def test_an_operator_in_place_of_a_rule_is_answered_with_the_list_of_its_rules() -> None:
+    result = run("explain", "hardswish")
+    assert result.exit_code == 2
+    assert "but an operator; `sonnx rules HardSwish` lists its rules" in " ".join(result.output.split())
+
+
 def test_a_misspelt_rule_is_answered_with_the_nearest_ones() -> None:
     result = run("explain", "conv.pad.C2")
     assert result.exit_code == 2

@@ -71,8 +71,8 @@ def command(model: Path, memory: int | None, **options: Any) -> None:
     Compiled kernels and the definitions themselves give the same bits; the first use of a kernel compiles it.
     In the domain `ieee` the bits are those that the specification names. In `real` nothing is rounded: the
     results are exact fractions, or enclosures of what is none (.json), beside the nearest doubles (.npy). A
-    model outside the profile is refused with its findings and exit code 1; what cannot be read at all has
-    exit code 2.
+    model outside the profile is refused with its findings and exit code 1; what cannot be read at all, and a
+    run that stops at an element without a result, has exit code 2.
     """
     from sonnx.cli.actions.run import RunOptions, run_model  # noqa: PLC0415  so that `--help` is quick
     from sonnx.evaluate.execution import DEFAULT_MEMORY, Settings  # noqa: PLC0415  see above

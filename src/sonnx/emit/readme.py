@@ -90,7 +90,7 @@ def readme(layout: Layout, vectors: Sequence[Vector], about: About, called: Sequ
         "buffer_bytes": f"{layout.memory.bytes:,}",
         "stack_bytes": f"{stack_bytes(layout):,}",
         "sources": ", ".join(f"`{name}`" for name in sources(layout)),
-        "link": "; link with `-lm`" if called else "",
+        "link": "link with `-lm`; " if called else "",
         "library": f", {', '.join(called)} apart" if called else "",
         "fma_assumption": "| `fmaf` and `fma` round once | `test_model` |\n" if fused else "",
         "functions": "\n".join(

@@ -44,6 +44,10 @@ def explained(name: str) -> list[RenderableType]:
         **{key: rule.identifier for key, rule in everything.items()},
         **{key.lower(): key for key in rulings},
     }
+    groups = {listed.name.lower(): listed.name for listed in OPERATORS}
+    if wanted in groups:
+        told = f"`sonnx rules {groups[wanted]}` lists its rules"
+        raise ValueError(f"there is no rule {name!r}, but an operator; {told}")
     near = [known[key] for key in get_close_matches(wanted, known, n=3, cutoff=0.6)]
     advice = f"; did you mean {', '.join(near)}?" if near else "; `sonnx rules` lists all"
     raise ValueError(f"there is no rule {name!r}{advice}")

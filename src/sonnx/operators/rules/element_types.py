@@ -103,5 +103,7 @@ def in_words(types: Sequence[DType]) -> str:
         if set(family) <= rest.keys():
             parts.append(f"{words} of 8 to 64 bits")
             rest = {dtype: None for dtype in rest if dtype not in family}
+    if len(parts) == 0 and len(rest) == 1:
+        return f"of type {next(iter(rest)).value}"
     parts += [dtype.value for dtype in rest]
-    return f"of type {parts[0]}" if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
