@@ -39,6 +39,7 @@ EXPRESSIONS: Mapping[str, str] = {
     "Max": "np.maximum(x, y)",
     "Mean": "(x + y) / 2",
     "Min": "np.minimum(x, y)",
+    "Mod": "np.fmod(x, y)",
     "Mul": "x * y",
     "Neg": "-x",
     "Not": "~p",
@@ -56,7 +57,7 @@ EXPRESSIONS: Mapping[str, str] = {
     "Xor": "p ^ q",
 }
 # Attributes for which ONNX has no default; all others are what that says.
-_ATTRIBUTES: Mapping[str, Any] = {"to": "int32"}
+_ATTRIBUTES: Mapping[str, Any] = {"to": "int32", "fmod": 1}
 
 
 def element_wise() -> list[Operator]:

@@ -7,15 +7,22 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.derive.kernel_support import stand_in
 
 import sonnx
-from sonnx.derive.evaluate import evaluate
+from sonnx.derive import evaluate as evaluation
+from sonnx.derive.domains import require_decided
+from sonnx.derive.evaluate import evaluate, require_defined
 from sonnx.evaluate.apply import apply
+from sonnx.model.dtype import DType
+from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array
+from sonnx.numeric.balls import UndecidedError
 from sonnx.operators import operator
+from sonnx.terms.tensors import Given, Made, tensor
 from sonnx.terms.term import Term, Truth
-from sonnx.terms.tracing import Domain, elementwise
-from sonnx.terms.words import select
+from sonnx.terms.tracing import Domain, elementwise, tensorwise
+from sonnx.terms.words import maximum, select
 from sonnx.vocabulary.operator import Operator
 from sonnx.vocabulary.outside import OutsideError
 
@@ -91,3 +98,42 @@ def test_a_call_outside_raises_an_error_that_says_rule_place_values_and_what_to_
     for again in (copy.copy(caught.value), pickle.loads(pickle.dumps(caught.value))):
         assert type(again) is sonnx.DomainError
         assert (again.findings, str(again)) == (caught.value.findings, str(caught.value))
+
+
+def test_a_domain_can_be_asked_without_executing_anything() -> None:
+    arrays = {"A": ints([1, 2], [4, 5]), "B": ints([2, 3], [5, 0])}
+    with pytest.raises(OutsideError) as met:
+        require_defined(ABOVE, arrays, {})
+    assert met.value.outside.values[-1].value == "0"
+    require_defined(ABOVE, {"A": ints([1]), "B": ints([2])}, {})
+
+
+def larger_neighbours(X: Given) -> Made:
+    return tensor((X.shape[0] - 1,), lambda i: maximum(X[i], X[i + 1]))
+
+
+def equal_neighbours() -> tuple[Operator, dict[str, Array]]:
+    """A definition of tensors, and reals of which the last two are equal, which no enclosure shows."""
+    root = sonnx.sqrt(sonnx.real(["2"]))[0]
+    array = np.empty(3, object)
+    array[:] = [Fraction(1), root * root, Fraction(2)]
+    nobody = stand_in(tensorwise(larger_neighbours), "X")
+    made = replace(nobody.contract, output_types=lambda _call: {"Z": TensorType(DType.REAL, (2,))})
+    return replace(nobody, contract=made), {"X": array}
+
+
+def test_of_definitions_of_tensors_the_index_is_named_at_which_nothing_is_decided() -> None:
+    made_up, arrays = equal_neighbours()
+    with pytest.raises(OutsideError) as met:
+        evaluate(made_up, arrays, {})
+    assert [(each.name, each.value) for each in met.value.outside.values] == [("Z[1]", "not decided")]
+
+
+def test_where_no_element_alone_is_undecided_the_error_is_what_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    require_decided(ABOVE, ("A",), {"A": ints([1])}, [("C", (1, 1))], lambda *_: None)
+    monkeypatch.setattr(evaluation, "require_decided", lambda *_: None)
+    made_up, arrays = equal_neighbours()
+    with pytest.raises(UndecidedError):
+        evaluate(made_up, arrays, {})

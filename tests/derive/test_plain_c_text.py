@@ -28,6 +28,7 @@ from sonnx.terms.words import (
     otherwise,
     root,
     select,
+    shifted_left,
     truncated,
     when,
     word,
@@ -332,6 +333,11 @@ def test_comments_are_ascii_and_do_not_end_early() -> None:
 REFUSED: dict[str, tuple[Callable[..., Any], str, str]] = {
     "a root of integers": (lambda X: root(X), "int8", "no plain C for `root` of int8"),  # noqa: PLW0108  (above)
     "bits of floats": (lambda X: bits_and(X, X), "float", "no plain C for `bits_and` of float"),
+    "shifts of signed numbers": (
+        lambda X: shifted_left(X, X),
+        "int8",
+        "no plain C for `shifted_left` of int8",
+    ),
     "sums of bfloat16": (lambda X: X + X, "bfloat16", "no plain C that calculates with bfloat16"),
     "bfloat16 compared": (lambda X: X < 1, "bfloat16", "no plain C that compares bfloat16"),
     "NaNs of bfloat16": (lambda X: is_nan(-X), "bfloat16", "no plain C that looks for NaNs of bfloat16"),

@@ -1,5 +1,6 @@
 """Loops of several nodes: the bits of the definitions, whatever is fused, shared, expanded or asked for."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.budgets import examples
+from tests.derive.kernel_support import requested, stand_in
 from tests.emit.support import assert_passes, make, needs_gcc, written
 from tests.native.fused_graphs import NUMBERS, fused_graphs
 from tests.native.support import (
@@ -27,8 +29,10 @@ from tests.operators.support import HELD
 
 import sonnx
 from sonnx.derive import pieces
+from sonnx.derive.loops import part
 from sonnx.model.graph import Node
 from sonnx.plan.program import program
+from sonnx.terms.tracing import elementwise
 
 pytestmark = pytest.mark.measured
 
@@ -190,6 +194,31 @@ def test_expand_before_a_loop_is_read_in_place(small: tuple[int, ...], dtype: st
     arrays["c"] = random.integers(0, 2, SHAPE).astype(np.bool_)
     wanted = np.where(arrays["c"], np.broadcast_to(arrays["s"], SHAPE), arrays["x"])
     assert graph.compile()(arrays)["z"].tobytes() == wanted.tobytes()
+
+
+def test_what_is_expanded_twice_is_read_once() -> None:
+    graph = model(
+        [
+            node("Expand", ("s", "sizes"), "e"),
+            node("Expand", ("s", "sizes"), "f"),
+            node("Sub", ("x", "e"), "t"),
+            node("Mul", ("t", "f"), "z"),
+        ],
+        [value("s", "float", (5,)), value("x", "float", SHAPE)],
+        [value("z", "float", SHAPE)],
+        [constant("sizes", np.array(SHAPE, np.int64))],
+        [value(name, "float", SHAPE) for name in "eft"],
+    )
+    (step,) = planned(graph).steps
+    assert sorted(step.reads) == ["s", "x"]
+    assert_defined(graph, {"s": floats()[0, 0], "x": floats(1)})
+
+
+def test_what_decides_a_shape_must_be_known_for_a_loop() -> None:
+    shaped = stand_in(elementwise(lambda X: X + X), "X", "S", constants=["S"])
+    request = requested({"X": np.zeros(3, np.float32)}, "float", (3,), {"S": (3,)})
+    assert part(shaped, request) is not None
+    assert part(shaped, replace(request, constants={})) is None
 
 
 def test_what_is_expanded_for_a_result_or_for_a_move_is_made() -> None:

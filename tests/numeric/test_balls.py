@@ -28,6 +28,7 @@ from sonnx.numeric.balls import (
     roots,
     settled,
 )
+from sonnx.numeric.real import real_text
 
 pytestmark = pytest.mark.measured
 
@@ -262,6 +263,11 @@ def test_copies_are_the_number_itself_and_what_is_pickled_is_calculated_again() 
     for _ in range(3000):
         total = total + x
     assert str(pickle.loads(pickle.dumps(total))) == str(total)
+    # What stands in a number twice is written down once.
+    x = root(ball(2))
+    twice = pickle.loads(pickle.dumps(x + x))
+    assert (str(twice), twice._arguments[0] is twice._arguments[1]) == (str(x + x), True)
+    assert real_text(twice) == str(twice)
 
 
 def test_the_root_of_a_root_is_enclosed_and_ends_of_a_fraction_are_itself() -> None:
