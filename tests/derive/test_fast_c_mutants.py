@@ -168,8 +168,8 @@ def test_a_wrong_kernel_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -
 IN_THE_WALK = {
     "branches the other way round": Wrong(
         Numbers._select,
-        "{condition} ? {chosen} : {otherwise}",
-        "{condition} ? {otherwise} : {chosen}",
+        "choice(condition, chosen, otherwise)",
+        "choice(condition, otherwise, chosen)",
         of_floats("sign"),
     ),
     "less or equal for less": Wrong(Numbers._less, '"<"', '"<="', of_floats("maximum")),
@@ -215,7 +215,7 @@ IN_THE_WALK = {
         Integers.number, 'return f"{kind}_MIN"', 'return f"{kind}_MAX"', of_integers("lowest", "int32")
     ),
     "divisors that are all 1": Wrong(
-        Integers._truncated, "== -1) ? 1 : {b}", "== -1) ? {b} : 1", of_integers("quotient", "int32")
+        Integers._truncated, '"1", b))', 'b, "1"))', of_integers("quotient", "int32")
     ),
     "halves rounded at the end alone": Wrong(
         Halves.rounded, "if self._is_wide(term):", "if True:", of_floats("polynomial", "float16")
