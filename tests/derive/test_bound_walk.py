@@ -33,7 +33,10 @@ from sonnx.terms.words import (
     otherwise,
     plus_product,
     root,
+    rounded_down,
     select,
+    shifted_left,
+    shifted_right,
     truncated,
     when,
     wide,
@@ -488,3 +491,25 @@ def test_every_sum_of_a_fold_may_be_flushed() -> None:
     x = np.array([1.5, -1] * 40, np.float32) * np.float32(2.0**-126)
     assert of_arrays(total, {"x": x}, "flushing")[0].error >= 20 * 2.0**-126
     assert of_arrays(total, {"x": x}, "any")[0].error < 2.0**-126
+
+
+def test_integers_below_are_exact_unless_the_number_is_off() -> None:
+    found = bounded(lambda X: rounded_down(X), {"X": np.array([1.5, -0.5, 2], np.float32)})  # noqa: PLW0108  a word itself names no operand
+    assert (found.value.tolist(), found.error.tolist()) == ([1, -1, 2], [0, 0, 0])
+    thirds = {"X": np.array([1], np.float32), "Y": np.array([3], np.float32)}
+    off = bounded(lambda X, Y: rounded_down(X / Y), thirds)
+    assert off.value.tolist() == [0]
+    assert off.error[0] >= 1  # what is nearly an integer may be just below it
+
+
+def test_bits_that_are_moved_are_exact() -> None:
+    def left(X: Term, Y: Term) -> Term:
+        return shifted_left(X, Y)
+
+    def right(X: Term, Y: Term) -> Term:
+        return shifted_right(X, Y)
+
+    given = {"X": np.array([3, 255, 1], np.uint8), "Y": np.array([1, 4, 9], np.uint8)}
+    for function, made in ((left, [6, 240, 0]), (right, [1, 15, 0])):
+        found = bounded(function, given)
+        assert (found.value.tolist(), found.error.tolist()) == (made, [0, 0, 0])

@@ -12,7 +12,7 @@ import pytest
 from tests.derive.kernel_support import Array, any_bits, asked, executed, requested, stand_in, ways
 from tests.operators.support import FLOATS, HELD, INTEGERS, special_values
 
-from sonnx.derive.c_elements import statements
+from sonnx.derive.c_elements import NoWordError, answering, statements
 from sonnx.derive.fast_c import kernels
 from sonnx.model.dtype import ALL as DTYPES
 from sonnx.model.dtype import DType
@@ -387,3 +387,8 @@ def test_many_operands_without_axes_have_a_name_that_files_can_have() -> None:
     assert found is not None
     (made,) = found.calls
     assert len(made.symbol) < 40
+
+
+def test_elements_of_several_words_are_no_parts_of_loops() -> None:
+    with pytest.raises(NoWordError, match="several words"):
+        answering(value("X"), DType.COMPLEX64, DType.COMPLEX64, ["X"], in_bits=True)
