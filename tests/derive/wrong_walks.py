@@ -59,6 +59,8 @@ def see_noticed(mutant: Mutant) -> None:
     with pytest.MonkeyPatch.context() as patch:
         # In the code itself, so that every table and name that holds the function has the wrong one.
         patch.setattr(mutant.changed, "__code__", mutant.code)
+        # Nobody reads how two long lists differ, and to find that out can take minutes.
+        patch.setattr("_pytest.assertion.util._reprcompare", None)
         forget()
         with pytest.raises(FAILURES):
             mutant.check()

@@ -13,27 +13,26 @@ import numpy as np
 from sonnx.derive.domains import inside, require_decided, require_inside
 from sonnx.derive.evaluate_boxes import Elements, Patch, parts_of, shapes_of
 from sonnx.derive.evaluate_folds import fold
-from sonnx.derive.evaluate_known import is_one_operation, limits_of, rounded_of, unlike_of
+from sonnx.derive.evaluate_known import is_one_operation, quickly, unlike_of
 from sonnx.derive.literals import literal
 from sonnx.derive.tracing import element_type, frozen, held_in, signs, suited, traced
 from sonnx.derive.walking import methods
-from sonnx.model.dtype import IEEE, DType
+from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, finish, held_type, numpy_dtype
 from sonnx.numeric.balls import UndecidedError, left_over, roots, rounded_down
 from sonnx.numeric.blocks import by_blocks
 from sonnx.numeric.convert import convert
 from sonnx.numeric.fused import fma
-from sonnx.numeric.limiting import limited
 from sonnx.numeric.products import ACCUMULATOR
-from sonnx.numeric.rounding import FORMATS
+from sonnx.numeric.rounding import FORMATS, rounded_array
 from sonnx.numeric.select import select
 from sonnx.terms.tensors import Made
 from sonnx.terms.term import DefinitionError, Sort, Term
 from sonnx.terms.walking import asks_indices, without_statements
 from sonnx.terms.words import Named
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Body, Operator, operand_names
+from sonnx.vocabulary.operator import Body, BodyConstant, Operator, operand_names
 
 _BITS_A_BYTE = 8
 _LEFT_OVER = np.frompyfunc(left_over, 2, 1)
@@ -119,6 +118,9 @@ def _by_parts(
     types = {name: TensorType(held_type(array), array.shape) for name, array in arrays.items()}
     tensors = dict(arrays)
     for part in body(Call(operator.name, types, attributes)):
+        if isinstance(part, BodyConstant):
+            tensors[part.name] = rounded_array(part.elements, part.type)
+            continue
         given = zip(operand_names(part.operator.contract.inputs, len(part.inputs)), part.inputs, strict=False)
         made = evaluate(part.operator, {operand: tensors[name] for operand, name in given}, part.attributes)
         tensors |= zip(part.outputs, made.values(), strict=True)
@@ -277,7 +279,8 @@ class Walk:
     def fill(self, out: Array, term: Term) -> None:
         """Write the value of a term where it belongs; a choice between elements goes there at once."""
         if term.word == "named":
-            self._inside(term).fill(out, _executed(term.data.body, self.kind))
+            if quickly(term, self.kind, self, out) is None:
+                self._inside(term).fill(out, _executed(term.data.body, self.kind))
         elif term.word == "select" and not asks_indices(term.arguments[0]):
             self._choose(term, out)
         else:
@@ -325,7 +328,8 @@ class Walk:
         return _truth(self.values[term.data]) if term.sort is Sort.TRUTH else self.values[term.data]
 
     def _named(self, term: Term) -> Array:
-        return self._inside(term)(_executed(term.data.body, self.kind))
+        found = quickly(term, self.kind, self)
+        return self._inside(term)(_executed(term.data.body, self.kind)) if found is None else found
 
     def _inside(self, term: Term) -> "Walk":
         """The walk over the body of a word that is defined by others."""
@@ -371,13 +375,9 @@ class Walk:
 
         `asked` says of which elements somebody wants to know, where that is not all of them.
         """
-        limits, rounded = limits_of(term), rounded_of(term)
-        if limits is not None:
-            x, low, high = map(self, limits)
-            if not low.ndim and not high.ndim:
-                return limited(x, low, high, out)
-        if rounded is not None and self.kind in IEEE:  # NumPy's is the same, also of zeros; any NaN will do
-            return np.asarray(np.rint(self(rounded), out=out))
+        found = quickly(term, self.kind, self, out)
+        if found is not None:
+            return found
         condition, (chosen, otherwise) = self(term.arguments[0]), term.arguments[1:]
         if not condition.ndim:  # it decides for all elements at once
             return _placed(self(chosen if condition else otherwise), out)
@@ -502,7 +502,8 @@ class Walk:
         return np.asarray(~self(term.arguments[0]))
 
     def _negate(self, term: Term) -> Array:
-        return np.asarray(-self(term.arguments[0]))
+        found = quickly(term, self.kind, self)
+        return np.asarray(-self(term.arguments[0])) if found is None else found
 
     def _absolute(self, term: Term) -> Array:
         return np.asarray(abs(self(term.arguments[0])))

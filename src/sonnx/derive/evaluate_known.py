@@ -1,10 +1,43 @@
 """Trees for which there is a quicker way: known by what they look like, whatever operator they are of."""
 
+from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
 
+import numpy as np
+
+from sonnx.model.dtype import IEEE, INTEGERS, DType
+from sonnx.numeric.arrays import Array
+from sonnx.numeric.limiting import larger, limited, smaller
 from sonnx.terms.term import Term
 from sonnx.terms.walking import parts, without_statements
-from sonnx.terms.words import to_nearest
+from sonnx.terms.words import maximum, minimum, to_nearest
+
+
+def quickly(
+    term: Term, kind: DType, value: Callable[[Term], Array], out: Array | None = None
+) -> Array | None:
+    """The value of a tree for which NumPy has one function; None for all others.
+
+    Where such a function has a choice, elements are decided by comparisons, or any NaN will do. `value`
+    gives that of a tree inside, `out` is where the result belongs, if that is known.
+    """
+    if kind not in IEEE and kind not in INTEGERS:
+        return None
+    limits = limits_of(term)
+    if limits is not None:
+        x, low, high = map(value, limits)
+        return None if low.ndim or high.ndim else limited(x, low, high, out)
+    extreme = chosen_of(term) if kind in INTEGERS else extreme_of(term)
+    if extreme is not None:
+        function, a, b = extreme
+        return function(value(a), value(b), out)
+    nearest, up = rounded_of(term), rounded_up_of(term)
+    if nearest is not None and kind in IEEE:
+        return np.asarray(np.rint(value(nearest), out=out))
+    if up is not None and kind in IEEE:
+        return np.asarray(np.ceil(value(up), out=out))
+    return None
 
 
 @lru_cache(1024)
@@ -17,8 +50,16 @@ def is_one_operation(term: Term) -> bool:
 
 @lru_cache(1024)
 def limits_of(term: Term) -> tuple[Term, Term, Term] | None:
-    """x, low and high where a term is select(high < y, high, y) with select(x < low, low, x) for y."""
+    """x, low and high where a term is select(high < y, high, y) with select(x < low, low, x) for y.
+
+    With literals, the first of which is not above the second, select(x < low, low, select(high < x, high, x))
+    is the same: what is below the one is not above the other.
+    """
     found = _replacing(term)
+    if found is not None and found[0] is found[1].arguments[1] and found[0].word == "literal":
+        above = _replacing(found[2])
+        if above is not None and above[0] is above[1].arguments[0] and above[0].word == "literal":
+            return (found[2].arguments[2], found[0], above[0]) if _in_order(found[0], above[0]) else None
     below = None if found is None or found[0] is not found[1].arguments[0] else _replacing(found[2])
     if found is None or below is None or below[0] is not below[1].arguments[1]:
         return None
@@ -30,6 +71,42 @@ def rounded_of(term: Term) -> Term | None:
     """x where a term is the integer nearest to x."""
     inside = [each.arguments[0] for each in parts(term) if each.word == "rounded_down"]
     return next((x for x in inside if term is without_statements(to_nearest(x))), None)
+
+
+@lru_cache(1024)
+def rounded_up_of(term: Term) -> Term | None:
+    """x where a term is the opposite of the opposite of x rounded down."""
+    if term.word == "negate" and term.arguments[0].word == "rounded_down":
+        (inside,) = term.arguments[0].arguments
+        return inside.arguments[0] if inside.word == "negate" else None
+    return None
+
+
+Extreme = tuple[Callable[[Array, Array, Array | None], Array], Term, Term]
+
+
+@lru_cache(1024)
+def extreme_of(term: Term) -> Extreme | None:
+    """The function, a and b where a term is the larger or the smaller one of them."""
+    if term.word != "named" or len(term.arguments) != len("ab"):
+        return None
+    a, b = term.arguments
+    return next(((function, a, b) for function, word in _EXTREMES if term is word(a, b)), None)
+
+
+@lru_cache(1024)
+def chosen_of(term: Term) -> Extreme | None:
+    """The same where a term is select(a < b, ...) of both; of integers, of which equal ones are one."""
+    if term.word != "select" or term.arguments[0].word != "less":
+        return None
+    condition, chosen, otherwise = term.arguments
+    a, b = condition.arguments
+    if chosen is a and otherwise is b:
+        return smaller, a, b
+    return (larger, a, b) if chosen is b and otherwise is a else None
+
+
+_EXTREMES = ((larger, maximum), (smaller, minimum))
 
 
 @lru_cache(1024)
@@ -51,3 +128,9 @@ def _replacing(term: Term) -> tuple[Term, Term, Term] | None:
     if condition.word != "less" or {*condition.arguments} != {bound, x}:
         return None
     return bound, condition, x
+
+
+def _in_order(low: Term, high: Term) -> bool:
+    """Whether one literal is not above another, whatever both are rounded to."""
+    numbers = low.data, high.data
+    return all(isinstance(each, Fraction) for each in numbers) and numbers[0] <= numbers[1]

@@ -17,7 +17,7 @@ from sonnx.terms.tensors import Made, flat_place, index
 from sonnx.terms.term import DefinitionError, Sort, Term, lift
 from sonnx.terms.walking import parts
 from sonnx.terms.words import maximum, minimum, value
-from sonnx.vocabulary.operator import BodyNode, Contract, Operand, Operator, operand_names
+from sonnx.vocabulary.operator import BodyConstant, BodyNode, Contract, Operand, Operator, operand_names
 
 # How tightly a text holds together: what stands inside something tighter needs brackets.
 # A sum by its sign is open at its end: whatever follows would seem to belong to it.
@@ -57,12 +57,17 @@ def formula(operator: Operator) -> str | None:
     return f"{output}[i] {means} {latex(found.element.term, symbols)}"
 
 
-def _of_parts(operator: Operator, body: Sequence[BodyNode]) -> str:
+def _of_parts(operator: Operator, body: Sequence[BodyNode | BodyConstant]) -> str:
     """The operators that a composition consists of, in the order in which they are executed."""
     contract = operator.contract
     symbols = {operand.name: operand.symbol for operand in (*contract.inputs, *contract.outputs)}
     lines = []
     for part in body:
+        if isinstance(part, BodyConstant):
+            elements = [_shown(each) for each in part.elements]
+            listed = rf"({', '.join(elements)})" if part.type.shape else elements[0]
+            lines.append(rf"{_attribute(part.name)} & = {listed}")
+            continue
         made, taken = (
             ", ".join(symbols.get(name, _attribute(name)) for name in names)
             for names in (part.outputs, part.inputs)

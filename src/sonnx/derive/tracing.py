@@ -12,12 +12,12 @@ from sonnx.model.tensor_type import TensorType
 from sonnx.numeric.arrays import Array, held_type
 from sonnx.numeric.rounding import FORMATS
 from sonnx.terms.tensors import Given
-from sonnx.terms.term import DefinitionError, Sort, Term
+from sonnx.terms.term import DefinitionError, Sort, Term, lift
 from sonnx.terms.tracing import Element, Trace, at_every_index, trace
 from sonnx.terms.walking import calculates, substituted, without_nans
 from sonnx.terms.words import value
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import BodyNode, Operator, operand_names
+from sonnx.vocabulary.operator import BodyConstant, BodyNode, Operator, operand_names
 
 
 def traced(
@@ -126,23 +126,32 @@ def _anew(operator: Operator, operands: _Kinds, written: _Values, settled: _Valu
     return found
 
 
-def _composed(operator: Operator, body: Sequence[BodyNode], types: Mapping[str, TensorType]) -> Trace:
+def _composed(
+    operator: Operator, body: Sequence[BodyNode | BodyConstant], types: Mapping[str, TensorType]
+) -> Trace:
     """The body of a composition as one definition, where all its parts are element-wise."""
     known: dict[str, Term] = {name: value(name) for name in types}
     executed = dict(known)
     inside = dict(types)
+    held: dict[str, tuple[Any, ...]] = {}
     for part in body:
+        if isinstance(part, BodyConstant):
+            inside[part.name], held[part.name] = part.type, part.elements
+            if not part.type.shape:
+                known[part.name] = executed[part.name] = lift(part.elements[0])
+            continue
         names = operand_names(part.operator.contract.inputs, len(part.inputs))
         given = dict(zip(names, part.inputs, strict=True))
         here = {operand: inside[name] for operand, name in given.items()}
-        found = traced(part.operator, here, part.attributes, {})
+        settled = {operand: held[given[operand]] for operand in part.operator.contract.settled}
+        found = traced(part.operator, here, part.attributes, settled)
         element = found.element or _left_alone(found)
         if element is None:
             raise DefinitionError(f"{operator.name} is more than one function of elements")
         (made,) = part.outputs
         inside |= {made: TensorType(here[names[0]].dtype, found.made[0].shape)}
         for trees, term in ((known, element.term), (executed, element.executed)):
-            trees[made] = substituted(term, {operand: trees[name] for operand, name in given.items()})
+            trees[made] = substituted(term, {operand: trees[given[operand]] for operand in element.names})
     (output,) = operator.contract.outputs
     operands = {name: Given(name, kind.sizes or ()) for name, kind in types.items()}
     whole = Element(tuple(types), known[output.name], executed[output.name])
@@ -150,12 +159,13 @@ def _composed(operator: Operator, body: Sequence[BodyNode], types: Mapping[str, 
 
 
 def _left_alone(found: Trace) -> Element | None:
-    """What a move makes of an element that it leaves at its place; None where it moves any."""
+    """What a move makes of an element that it leaves at its place, or of the only one; else None."""
     made, *others = found.made
     # As in a definition, the one index of an axis of size 1 is 0.
     here = tuple(0 if size == 1 else each for each, size in zip(made.indices, made.shape, strict=True))
     for name, operand in found.operands.items():
-        if not others and operand.shape == made.shape and operand[here] is made.term:
+        place = here if operand.shape else ()
+        if not others and operand.shape in (made.shape, ()) and operand[place] is made.term:
             return Element((name,), value(name), value(name))
     return None
 

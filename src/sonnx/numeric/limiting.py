@@ -1,4 +1,4 @@
-"""Two comparisons with bounds, at the speed of NumPy's own function where that has no choice."""
+"""Comparisons with bounds and of two elements, by NumPy's own functions where those have no choice."""
 
 import numpy as np
 
@@ -37,4 +37,26 @@ def limited(x: Array, low: Array, high: Array, out: Array | None = None) -> Arra
         doubtful |= x == 0
     if doubtful.any():
         found[doubtful] = by_comparisons(x[doubtful], low, high)
+    return found
+
+
+def larger(a: Array, b: Array, out: Array | None = None) -> Array:
+    """The larger of two elements, a NaN for a NaN; of equal ones the later."""
+    return _later_of_zeros(np.maximum(a, b, out=out), b)  # noqa: TID251  zeros are decided there, any NaN will do
+
+
+def smaller(a: Array, b: Array, out: Array | None = None) -> Array:
+    """The smaller of two elements, a NaN for a NaN; of equal ones the later."""
+    return _later_of_zeros(np.minimum(a, b, out=out), b)  # noqa: TID251  (same)
+
+
+def _later_of_zeros(chosen: Array, later: Array) -> Array:
+    """What was chosen of two; equal numbers are equal in all bits but for zeros."""
+    found = np.asarray(chosen)
+    if found.dtype.kind == "f":
+        # Where both are zero; a zero that was chosen beside something else is the right one.
+        doubtful = np.asarray(later == 0)
+        if doubtful.any():
+            doubtful = doubtful & (found == 0)
+            return select(doubtful, later, found, found)
     return found

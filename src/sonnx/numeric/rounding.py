@@ -1,5 +1,6 @@
 """Binary float formats, and the one rounding all of them use: to nearest, ties to even (D-ALL-4)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from sonnx.model.dtype import DType
-from sonnx.numeric.arrays import Array, numpy_dtype
+from sonnx.model.tensor_type import TensorType
+from sonnx.numeric.arrays import Array, hold, numpy_dtype
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,17 @@ LEADING = 61
 def nearest(value: Fraction, dtype: DType) -> Any:
     """Round a real number to the type, once; beyond the largest finite number to infinity."""
     return number(nearest_bits(abs(value), FORMATS[dtype]), dtype, negative=value < 0)
+
+
+def rounded_array(values: Sequence[int | Fraction], kind: TensorType) -> Array:
+    """The array of a known type and shape whose elements are these numbers, each rounded once."""
+    assert kind.dtype is not None
+    assert kind.sizes is not None  # it is known
+    held = np.empty(len(values), numpy_dtype(kind.dtype))
+    for place, value in enumerate(values):
+        exact = Fraction(value)
+        held[place] = nearest(exact, kind.dtype) if kind.dtype in FORMATS else exact
+    return hold(held.reshape(kind.sizes), kind.dtype)
 
 
 def number(magnitude: int, dtype: DType, *, negative: bool) -> Any:

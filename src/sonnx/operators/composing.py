@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sonnx.model.graph import Function, Graph, Node, Value
+from sonnx.model.graph import Constant, Function, Graph, Node, Value
 from sonnx.model.inline import Flat, composed, flatten
 from sonnx.model.tensor_type import Dialect, TensorType
+from sonnx.numeric.rounding import rounded_array
 from sonnx.operators.catalogue import node_operator
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import Operator, operand_names
+from sonnx.vocabulary.operator import BodyConstant, BodyNode, Operator, operand_names
 
 # Where a graph keeps what engines take of it.
 _EXECUTABLE = "executable"
@@ -39,7 +40,10 @@ def _body(node: Node, types: Mapping[str, TensorType], dialect: Dialect) -> Func
     parts = operator.body(Call(operator.name, given, operator.contract.whole(node.attributes)))
     known = dict(given)
     values: list[Value] = []
-    for part in parts:
+    held = [part for part in parts if isinstance(part, BodyConstant)]
+    known |= {each.name: each.type for each in held}
+    nodes = [part for part in parts if isinstance(part, BodyNode)]
+    for part in nodes:
         made = _made(part.operator, [known[name] for name in part.inputs], part.attributes)
         known |= dict(zip(part.outputs, made, strict=True))
         values += [Value(name, kind) for name, kind in zip(part.outputs, made, strict=True)]
@@ -58,9 +62,12 @@ def _body(node: Node, types: Mapping[str, TensorType], dialect: Dialect) -> Func
                 f"{node.name or contract.name}/{part.operator.contract.name}",
                 node.domain,
             )
-            for part in parts
+            for part in nodes
         ),
         values=tuple(value for value in values if value.name not in outputs),
+        constants=tuple(
+            Constant(each.name, each.type, rounded_array(each.elements, each.type)) for each in held
+        ),
     )
 
 

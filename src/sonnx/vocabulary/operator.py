@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from keyword import iskeyword
 from typing import Any, Literal
@@ -233,8 +234,18 @@ class BodyNode:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
-# A call that obeys every rule → the nodes that stand for it, in the order in which they are executed.
-Body = Callable[[Call], Sequence[BodyNode]]
+@dataclass(frozen=True)
+class BodyConstant:
+    """A tensor of a composition's body whose elements are known: exact numbers, one after the other."""
+
+    name: str
+    type: TensorType
+    elements: tuple[int | Fraction, ...]
+
+
+# A call that obeys every rule → the nodes that stand for it, in the order in which they are executed, and
+# what they take as constants, before them.
+Body = Callable[[Call], Sequence[BodyNode | BodyConstant]]
 
 # What makes a call conform without changing its meaning.
 Amendment = WriteAttribute | FillOperand | ExpandOperand

@@ -1,7 +1,7 @@
 """Mean: takes the mean of the elements at one place."""
 
+from sonnx.operators.onnx.mean.body import body
 from sonnx.operators.onnx.mean.contract import CONTRACT
-from sonnx.operators.onnx.mean.definition import DEFINITION
 from sonnx.vocabulary.operator import Operator
 
-OPERATOR = Operator(CONTRACT, DEFINITION)
+OPERATOR = Operator(CONTRACT, body=body)
