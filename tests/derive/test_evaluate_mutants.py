@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -16,6 +17,7 @@ from sonnx.derive import evaluate_boxes as boxed
 from sonnx.derive import evaluate_known as known
 from sonnx.derive.evaluate import Walk
 from sonnx.model.dtype import DType
+from sonnx.numeric import limiting
 from sonnx.numeric.arrays import Array, numpy_dtype
 from sonnx.numeric.rounding import FORMATS, nearest
 from sonnx.terms.tensors import Given, index, tensor
@@ -219,6 +221,10 @@ UNLIKE = evaluating.test_one_of_two_truths_and_what_only_looks_like_it
 NEAREST = evaluating.test_the_nearest_integer_and_what_only_looks_like_it
 VIEWS, BOXES = views, evaluating.test_boxes_are_put_together
 OUTSIDE = evaluating.test_a_read_outside_is_refused_unless_a_guard_keeps_it_out
+UP = partial(evaluating.test_what_is_rounded_up_and_what_only_looks_like_it, np.float16)
+LARGER = partial(evaluating.test_the_larger_and_the_smaller_of_two_floats_is_what_comparisons_say, np.float32)
+INTEGERS_CHOSEN = evaluating.test_the_larger_and_the_smaller_of_two_integers_and_what_only_looks_like_it
+LITERALS = evaluating.test_literal_bounds_in_either_order_and_what_only_looks_like_them
 LIMITS = test_what_only_looks_like_scalar_bounds_is_chosen_as_it_says
 
 
@@ -266,6 +272,40 @@ MUTANTS = {
     ),
     "the nearest for all that is rounded": Mutant(
         known.rounded_of, "if term is without_statements(to_nearest(x))", "", NEAREST
+    ),
+    "rounded up for all opposites": Mutant(
+        known.rounded_up_of, 'inside.arguments[0] if inside.word == "negate" else None', "inside", UP
+    ),
+    "down for up": Mutant(known.quickly, "np.ceil(", "np.floor(", UP),
+    "the larger for the smaller of floats": Mutant(known.extreme_of, "term is word(a, b)", "True", LARGER),
+    "the larger for the smaller of integers": Mutant(
+        known.chosen_of, "return smaller, a, b", "return larger, a, b", INTEGERS_CHOSEN
+    ),
+    "what only looks like the smaller": Mutant(
+        known.chosen_of, "chosen is a and otherwise is b", "chosen is a", INTEGERS_CHOSEN
+    ),
+    "what only looks like the larger": Mutant(
+        known.chosen_of, "chosen is b and otherwise is a", "chosen is b", INTEGERS_CHOSEN
+    ),
+    "floats chosen as integers are": Mutant(
+        known.quickly,
+        "chosen_of(term) if kind in INTEGERS else extreme_of(term)",
+        "chosen_of(term) or extreme_of(term)",
+        INTEGERS_CHOSEN,
+    ),
+    "the earlier of zeros": Mutant(limiting._later_of_zeros, "doubtful.any()", "False", LARGER),
+    "any zero for the later one": Mutant(
+        limiting._later_of_zeros, "doubtful & (found == 0)", "doubtful", LARGER
+    ),
+    "literals in another order": Mutant(known.literals_of, " and low.data <= high.data", "", LITERALS),
+    "literals of another comparison": Mutant(
+        known.literals_of, " and more.arguments[0] is high", "", LITERALS
+    ),
+    "another literal than the one compared": Mutant(
+        known.literals_of, " and less.arguments[1] is low", "", LITERALS
+    ),
+    "another element than the one compared": Mutant(
+        known.literals_of, " and less.arguments[0] is x", "", LITERALS
     ),
     "cut off for rounded": Mutant(known.quickly, "np.rint(", "np.trunc(", NEAREST),
     "infinities as NaNs": Mutant(Walk._is_nan, "x != x", "abs(x) > np.finfo(x.dtype).max", SPECIAL),

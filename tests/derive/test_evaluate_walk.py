@@ -19,7 +19,7 @@ from sonnx.derive.tracing import element_type, traced
 from sonnx.model.dtype import ALL, DType
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import Array, hold, numpy_dtype
-from sonnx.numeric.limiting import by_comparisons, limited
+from sonnx.numeric.limiting import _later_of_zeros, by_comparisons, limited
 from sonnx.terms.tensors import Given, Made, flat_place, fold, inside, tensor
 from sonnx.terms.term import DefinitionError, Sort, Term
 from sonnx.terms.tracing import Definition, elementwise, tensorwise
@@ -337,6 +337,83 @@ def test_two_comparisons_with_bounds_have_the_bits_of_two_selects(name: str, dat
         assert limited(x, low, high, out) is out
         assert bits(out) == bits(wanted)
         assert bits(run(definition, x, low, high)) == bits(wanted)
+
+
+# Zeros of either sign, infinities and a NaN among numbers; each beside each of them, in more than one block.
+SPECIAL = [0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"), 2.0, 0.5]
+
+
+@pytest.mark.parametrize("held", [np.float16, np.float32, np.float64])
+def test_the_larger_and_the_smaller_of_two_floats_is_what_comparisons_say(held: Any) -> None:
+    a, b = (np.array(each, held) for each in zip(*product(SPECIAL, repeat=2), strict=True))
+    by_hand = {
+        maximum: [x if x != x or x > y else y for x, y in zip(a, b, strict=True)],  # noqa: PLR0124  a NaN
+        minimum: [x if x != x or x < y else y for x, y in zip(a, b, strict=True)],  # noqa: PLR0124  (same)
+    }
+    for word, wanted in by_hand.items():
+        definition, whole = by_two(word), np.array(wanted, held)
+        assert sonnx.same_bits(run(definition, a, b), whole, nan="any")
+        for one, other, each in zip(a, b, whole, strict=True):
+            alone = run(definition, np.array(one), np.array(other))
+            assert sonnx.same_bits(alone, np.array(each), nan="any")
+        for zero in (0.0, -0.0):
+            only = np.array(zero, held)
+            chosen = [x if x != x or (x > zero if word is maximum else x < zero) else only[()] for x in a]  # noqa: PLR0124  (same)
+            assert sonnx.same_bits(run(definition, a, only), np.array(chosen, held), nan="any")
+
+    # Which of two zeros NumPy takes depends on the processor.
+    for zero, later in product((0.0, -0.0), repeat=2):
+        decided = _later_of_zeros(np.array([zero, 3], held), np.array([later, 0], held))
+        assert sonnx.same_bits(decided, np.array([later, 3], held))
+
+
+def test_the_larger_and_the_smaller_of_two_integers_and_what_only_looks_like_it() -> None:
+    a, b = np.array([-128, 5, 0, 127], np.int8), np.array([127, 5, -1, -128], np.int8)
+    assert run(by_two(maximum), a, b).tolist() == [127, 5, 0, 127]
+    assert run(by_two(minimum), a, b).tolist() == [-128, 5, -1, -128]
+    third = np.array([1, 2, 3, 4], np.int8)
+    other = elementwise(lambda X, Y, T: select(X < Y, X, T))
+    assert run(other, a, b, third).tolist() == [-128, 2, 3, 4]
+    another = elementwise(lambda X, Y, T: select(X < Y, Y, T))
+    assert run(another, a, b, third).tolist() == [127, 2, 3, 4]
+    # Of floats, a NaN and equal zeros make a difference: these are comparisons alone.
+    x, y = floats(float("nan"), 0.0, 1.0), floats(1.0, -0.0, float("nan"))
+    chosen = run(by_two(lambda a, b: select(a < b, a, b)), x, y)
+    assert sonnx.same_bits(chosen, floats(1.0, -0.0, float("nan")))
+
+
+def test_literal_bounds_in_either_order_and_what_only_looks_like_them() -> None:
+    x = floats(-1, -0.0, 0.0, 0.5, 2, float("nan"), float("-inf"), float("inf"))
+    line = elementwise(lambda X: select(X < 0, 0, select(X > 1, 1, X)))
+    wanted = floats(0, -0.0, 0.0, 0.5, 1, float("nan"), 0, 1)
+    assert sonnx.same_bits(run(line, x), wanted)
+    crossed = elementwise(lambda X: select(X < 1, 1, select(X > 0, 0, X)))
+    assert sonnx.same_bits(run(crossed, x), floats(1, 1, 1, 1, 0, float("nan"), 1, 0))
+    for definition, result in (
+        (
+            lambda X: select(X < 0, 0, select(X < 1, 1, X)),
+            floats(0, 1, 1, 1, 2, float("nan"), 0, float("inf")),
+        ),
+        (
+            lambda X: select(X > 0, 0, select(X > 1, 1, X)),
+            floats(-1, -0.0, 0, 0, 0, float("nan"), -np.inf, 0),
+        ),
+        (lambda X: select(X < 0, -2, select(X > 1, 1, X)), floats(-2, -0.0, 0, 0.5, 1, float("nan"), -2, 1)),
+        (
+            lambda X: select(-X < 0, 0, select(X > 1, 1, X)),
+            floats(-1, -0.0, 0, 0, 0, float("nan"), -np.inf, 0),
+        ),
+    ):
+        assert sonnx.same_bits(run(elementwise(definition), x), result)
+
+
+@pytest.mark.parametrize("held", [np.float16, np.float32, np.float64])
+def test_what_is_rounded_up_and_what_only_looks_like_it(held: Any) -> None:
+    x = np.array([-1.5, -0.5, -0.0, 0.0, 0.5, 1.0, 1.5, float("inf"), float("-inf"), float("nan")], held)
+    up = elementwise(lambda X: -rounded_down(-X))
+    wanted = np.array([-1, -0.0, -0.0, 0.0, 1, 1, 2, float("inf"), float("-inf"), float("nan")], held)
+    assert sonnx.same_bits(run(up, x), wanted, nan="any")
+    assert run(elementwise(lambda X: -rounded_down(X)), x[:7]).tolist() == [2, 1, 0, 0, 0, -1, -1]
 
 
 def test_what_only_looks_like_bounds_is_chosen_as_it_says() -> None:

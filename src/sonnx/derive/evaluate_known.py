@@ -24,7 +24,7 @@ def quickly(
     """
     if kind not in IEEE and kind not in INTEGERS:
         return None
-    limits = limits_of(term)
+    limits = limits_of(term) or literals_of(term)
     if limits is not None:
         x, low, high = map(value, limits)
         return None if low.ndim or high.ndim else limited(x, low, high, out)
@@ -50,20 +50,27 @@ def is_one_operation(term: Term) -> bool:
 
 @lru_cache(1024)
 def limits_of(term: Term) -> tuple[Term, Term, Term] | None:
-    """x, low and high where a term is select(high < y, high, y) with select(x < low, low, x) for y.
-
-    With literals, the first of which is not above the second, select(x < low, low, select(high < x, high, x))
-    is the same: what is below the one is not above the other.
-    """
+    """x, low and high where a term is select(high < y, high, y) with select(x < low, low, x) for y."""
     found = _replacing(term)
-    if found is not None and found[0] is found[1].arguments[1] and found[0].word == "literal":
-        above = _replacing(found[2])
-        if above is not None and above[0] is above[1].arguments[0] and above[0].word == "literal":
-            return (found[2].arguments[2], found[0], above[0]) if _in_order(found[0], above[0]) else None
     below = None if found is None or found[0] is not found[1].arguments[0] else _replacing(found[2])
     if found is None or below is None or below[0] is not below[1].arguments[1]:
         return None
     return below[2], below[0], found[0]
+
+
+@lru_cache(1024)
+def literals_of(term: Term) -> tuple[Term, Term, Term] | None:
+    """The same where a term is select(x < low, low, select(high < x, high, x)), with literals in order.
+
+    What is below the one is not above the other, so that it does not matter which is asked first.
+    """
+    above = _replacing(term.arguments[2]) if term.word == "select" else None
+    if above is None:
+        return None
+    (less, low, _), (high, more, x) = term.arguments, above
+    is_so = less.word == "less" and less.arguments[0] is x and less.arguments[1] is low
+    ordered = _is_number(low) and _is_number(high) and low.data <= high.data
+    return (x, low, high) if is_so and ordered and more.arguments[0] is high else None
 
 
 @lru_cache(1024)
@@ -130,7 +137,5 @@ def _replacing(term: Term) -> tuple[Term, Term, Term] | None:
     return bound, condition, x
 
 
-def _in_order(low: Term, high: Term) -> bool:
-    """Whether one literal is not above another, whatever both are rounded to."""
-    numbers = low.data, high.data
-    return all(isinstance(each, Fraction) for each in numbers) and numbers[0] <= numbers[1]
+def _is_number(term: Term) -> bool:
+    return term.word == "literal" and isinstance(term.data, Fraction)
