@@ -50,7 +50,7 @@ class Executable:
         places, self.arena_bytes = offsets(assign(program.temporaries()))
         arena = aligned(self.arena_bytes)
         views = {name: _view(arena, place, program.buffers[name]) for name, place in places.items()}
-        self._tape = Tape(program.steps, found, {**self.constants, **views})
+        self._tape = Tape(program.steps, found, {**self.constants, **views}, program.threads)
 
     def renew_lock(self) -> None:
         """Begin with a lock that nobody holds."""
@@ -68,7 +68,7 @@ class Executable:
             where = {}
             for name, results in self._results.items():
                 given[name], where[name] = results.take()
-            text = self._tape.run(given, where, self.program.threads)
+            text = self._tape.run(given, where)
             return {
                 value.name: given[value.name] if value.name in where else self._copy(value.name, given, text)
                 for value in self.program.outputs
@@ -79,13 +79,18 @@ class Executable:
         return next(arrays[name] for arrays in (text, given, self.constants) if name in arrays).copy()
 
 
+# NumPy's bits of C_CONTIGUOUS and ALIGNED.
+_PLAIN = 0x0001 | 0x0100
+
+
 def _view(arena: Array, place: int, buffer: Buffer) -> Array:
     return arena[place : place + buffer.bytes].view(numpy_dtype(buffer.dtype)).reshape(buffer.shape)
 
 
 def _plain(array: Array) -> Array:
     """The same elements, one after the other and where the machine likes them: as kernels expect them."""
-    if array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative:
+    # Every call of a small model asks this; each flag by itself takes as long as all at once.
+    if array.flags.num & _PLAIN == _PLAIN and array.dtype.isnative:
         return array
     return np.require(array, array.dtype.newbyteorder("="), ["C_CONTIGUOUS", "ALIGNED"])
 
@@ -98,6 +103,6 @@ def _constants(program: Program, found: CompiledKernels) -> dict[str, Array]:
         for name in program.folded
         if (buffer := program.buffers[name]).dtype is not DType.STRING
     }
-    text = Tape(program.once, found, {**arrays, **fresh}).run({}, {}, program.threads)
+    text = Tape(program.once, found, {**arrays, **fresh}, program.threads).run({}, {})
     everything = arrays | fresh | text
     return {name: everything[name] for name in program.remaining}

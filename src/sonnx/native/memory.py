@@ -1,8 +1,8 @@
 """Memory for tensors: one arena for what lives while a program runs, and results that are used again."""
 
 import ctypes
-import sys
 from collections.abc import Mapping
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -45,13 +45,16 @@ def offsets(slots: Slots) -> tuple[Mapping[str, int], int]:
     return {name: begins[slot] for name, slot in slots.places.items()}, begins[-1]
 
 
-def _holders(kept: list[tuple[Array, int]]) -> list[int]:
-    """How many hold each array; every array that a caller was given holds the one whose memory it has."""
-    return [sys.getrefcount(whole) for whole, _ in kept]
+def _unheld(kept: list[tuple[Array, int]], free: int) -> tuple[Array, int] | None:
+    """An array that so many hold; every array that a caller was given holds the one whose memory it has."""
+    for whole, where in kept:
+        if getrefcount(whole) == free:
+            return whole, where
+    return None
 
 
-# What is counted where no caller holds it, which differs between versions of Python.
-(_FREE,) = _holders([(np.empty(0), 0)])
+# How many are counted where no caller holds it, which differs between versions of Python.
+_FREE = next(count for count in range(1, 9) if _unheld([(np.empty(0), 0)], count))
 
 
 class Results:
@@ -65,10 +68,9 @@ class Results:
 
     def take(self) -> tuple[Array, int]:
         """An array that nobody else holds, and where it lies; its elements are whatever was there."""
-        for number, holders in enumerate(_holders(self._kept)):
-            if holders == _FREE:
-                whole, where = self._kept[number]
-                return whole.view(), where
+        unheld = _unheld(self._kept, _FREE)
+        if unheld is not None:
+            return unheld[0].view(), unheld[1]
         whole = np.empty(self._shape, self._dtype)
         where = address(whole)
         if len(self._kept) < _KEPT:

@@ -23,6 +23,15 @@ struct progress {
     int64_t next, done, unused[6];
 };
 
+/* What is asked for: so many calls, room for the progress of each, and on how many threads. It is one argument, as
+   whoever calls from Python waits for every one of them. */
+struct run {
+    const struct call *calls;
+    struct progress *progress;
+    int64_t count;
+    int64_t threads;
+};
+
 struct work {
     const struct call *calls;
     struct progress *progress;
@@ -180,12 +189,12 @@ static void close_work(struct work *work)
     await(&work->helpers, 0);
 }
 
-/* Runs `count` calls on up to `threads` threads; `progress` has room for each. Answers whether the results are those
-   of IEEE arithmetic. */
-int sonnx_execute(const struct call *calls, struct progress *progress, int64_t count, int64_t threads)
+/* Runs calls on up to `threads` threads. Answers whether the results are those of IEEE arithmetic. */
+int sonnx_execute(const struct run *run)
 {
-    struct work work = {calls, progress, count, threads < MOST_THREADS ? threads : MOST_THREADS, 0, 0};
-    for (int64_t i = 0; i < count; i++) progress[i] = (struct progress){0, 0, {0}};
+    const int64_t threads = run->threads < MOST_THREADS ? run->threads : MOST_THREADS;
+    struct work work = {run->calls, run->progress, run->count, threads, 0, 0};
+    for (int64_t i = 0; i < run->count; i++) run->progress[i] = (struct progress){0, 0, {0}};
     const int helped = threads > 1 && open_work(&work);
     do_tasks(&work, 0);
     if (helped) close_work(&work);

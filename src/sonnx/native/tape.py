@@ -37,6 +37,17 @@ class _Call(ctypes.Structure):
     )
 
 
+class _Run(ctypes.Structure):
+    """`struct run` of runtime.c."""
+
+    _fields_ = (
+        ("calls", ctypes.c_void_p),
+        ("progress", ctypes.c_void_p),
+        ("count", ctypes.c_int64),
+        ("threads", ctypes.c_int64),
+    )
+
+
 @dataclass(frozen=True)
 class CompiledKernels:
     """The compiled functions of a program by symbol, and the function that executes calls of them."""
@@ -60,7 +71,7 @@ def kernels(program: Program) -> CompiledKernels:
         for symbol in symbols
     }
     execute = runtime.sonnx_execute
-    execute.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    execute.argtypes = (ctypes.c_void_p,)
     execute.restype = ctypes.c_int
     return CompiledKernels(functions, execute)
 
@@ -93,30 +104,35 @@ def _sources(calls: Iterable[KernelCall]) -> list[Request]:
 class Tape:
     """Steps on buffers of which some have their place for good and others are given for each run."""
 
-    def __init__(self, steps: Sequence[Step], kernels: CompiledKernels, placed: Mapping[str, Array]) -> None:
+    def __init__(
+        self, steps: Sequence[Step], kernels: CompiledKernels, placed: Mapping[str, Array], threads: int
+    ) -> None:
         """Write down all addresses that are known already."""
         self._kernels = kernels
         self._placed = placed
         self._kept: list[Any] = []  # what the addresses lead to
         self._open: dict[str, list[tuple[Any, int]]] = {}  # where the addresses of the others belong
-        self._parts: list[tuple[Any, int] | Defined | Guard] = []
+        # Where a run of calls lies, or what else is to be done.
+        self._parts: list[int | Defined | Guard] = []
+        runs: list[_Run] = []
         addresses = {name: address(array) for name, array in placed.items()}
         run: list[KernelCall] = []
         for step in steps:
             if isinstance(step, KernelCall):
                 run.append(step)
                 continue
-            self._add_calls(run, addresses)
+            runs += self._add_calls(run, addresses)
             self._parts.append(step)
             run = []
-        self._add_calls(run, addresses)
-        most = max((part[1] for part in self._parts if isinstance(part, tuple)), default=0)
-        self._progress = aligned(most * _LINE)
-        self._progress_address = address(self._progress)
+        runs += self._add_calls(run, addresses)
+        progress = aligned(max((each.count for each in runs), default=0) * _LINE)
+        self._kept += [progress, runs]
+        for each in runs:
+            each.progress, each.threads = address(progress), threads
 
-    def _add_calls(self, run: Sequence[KernelCall], addresses: Mapping[str, int]) -> None:
+    def _add_calls(self, run: Sequence[KernelCall], addresses: Mapping[str, int]) -> list[_Run]:
         if not run:
-            return
+            return []
         calls = (_Call * len(run))()
         for place, call in zip(calls, run, strict=True):
             values = [value for _, value in call.parameters]
@@ -135,7 +151,9 @@ class Tape:
             place.tasks = call.tasks
             self._kept += [parameters, operands]
         self._kept.append(calls)
-        self._parts.append((ctypes.addressof(calls), len(run)))
+        together = _Run(calls=ctypes.addressof(calls), count=len(run))
+        self._parts.append(ctypes.addressof(together))
+        return [together]
 
     def _pointer(self, call: KernelCall) -> int:
         """Where a pointer to a function lies."""
@@ -143,19 +161,19 @@ class Tape:
         self._kept.append(pointer)
         return ctypes.addressof(pointer)
 
-    def run(self, given: Mapping[str, Array], where: Mapping[str, int], threads: int) -> dict[str, Array]:
+    def run(self, given: Mapping[str, Array], where: Mapping[str, int]) -> dict[str, Array]:
         """Execute all steps; answers the tensors that no memory was given for, which is text.
 
         `where` says where arrays lie, of those for which that is known.
         """
         for name, places in self._open.items():
-            begin = where[name] if name in where else address(given[name])
+            begin = where.get(name) or address(given[name])
             for operands, index in places:
                 operands[index] = begin
         text: dict[str, Array] = {}
         for part in self._parts:
-            if isinstance(part, tuple):
-                if not self._kernels.execute(part[0], self._progress_address, part[1], threads):
+            if isinstance(part, int):
+                if not self._kernels.execute(part):
                     require_ieee()
                     raise NotIeeeError("a thread of this process does not compute as IEEE 754 says")
             elif isinstance(part, Guard):
