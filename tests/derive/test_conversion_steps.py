@@ -12,7 +12,7 @@ from tests.operators.test_cast import ANY_NAN, FLOATS, HELD, PAIRS, array, bound
 
 from sonnx.derive import c_conversions as fast
 from sonnx.derive import conversion_steps as steps
-from sonnx.derive.c_elements import NoWordError
+from sonnx.derive.c_numbers import NoWordError
 from sonnx.model.dtype import DType
 from sonnx.terms.term import Sort, Term
 from sonnx.terms.tracing import elementwise

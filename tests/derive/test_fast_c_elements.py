@@ -12,7 +12,8 @@ import pytest
 from tests.derive.kernel_support import Array, any_bits, asked, executed, requested, stand_in, ways
 from tests.operators.support import FLOATS, HELD, INTEGERS, special_values
 
-from sonnx.derive.c_elements import NoWordError, answering, statements
+from sonnx.derive.c_elements import answering, statements
+from sonnx.derive.c_numbers import NoWordError
 from sonnx.derive.fast_c import kernels
 from sonnx.model.dtype import ALL as DTYPES
 from sonnx.model.dtype import DType

@@ -12,7 +12,8 @@ from tests.derive.wrong_walks import Mutant as Wrong
 from tests.derive.wrong_walks import see_noticed
 from tests.native.support import quick_compiler
 
-from sonnx.derive.c_elements import Bits, Calculated, Floats, Halves, Integers, Numbers
+from sonnx.derive.c_elements import Floats, Halves, Integers
+from sonnx.derive.c_numbers import Bits, Calculated, Numbers
 from sonnx.native import cache
 from sonnx.plan.sources import kernel_source
 from sonnx.vocabulary.kernel import KernelCall

@@ -13,7 +13,17 @@ from tests.derive.wrong_walks import Mutant, see_noticed
 from tests.derive.xla_walk import on_xla
 
 import sonnx
-from sonnx.derive import bound, c_elements, evaluate, formula, lengths, plain_expressions, stablehlo, why3
+from sonnx.derive import (
+    bound,
+    c_elements,
+    c_numbers,
+    evaluate,
+    formula,
+    lengths,
+    plain_expressions,
+    stablehlo,
+    why3,
+)
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import tensor_type
 from sonnx.numeric.lengths import OF_INTEGERS, Lengths
@@ -155,7 +165,7 @@ WRONG = {
         plain_expressions.CWriter.decided, '"1" if holds', '"1" if not holds', see_plain_c
     ),
     "fast C has another truth": Mutant(
-        c_elements.Bits._decided, "if term.data", "if not term.data", see_fast_c
+        c_numbers.Bits._decided, "if term.data", "if not term.data", see_fast_c
     ),
     "XLA has another truth": Mutant(stablehlo.Walk._decided, "term.data", "not term.data", see_xla),
     "a formula says the opposite": Mutant(

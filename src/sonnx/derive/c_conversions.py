@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sonnx.derive.c_elements import C_TYPES as NUMBERS
-from sonnx.derive.c_elements import NoWordError, Numbers, Statements, answering, statements
+from sonnx.derive.c_elements import answering, statements
+from sonnx.derive.c_numbers import C_TYPES as NUMBERS
+from sonnx.derive.c_numbers import NoWordError, Numbers, Statements
 from sonnx.derive.c_types import choice
 from sonnx.derive.conversion_steps import BITS, EXACT, LONG, SHORT, UNITS
 from sonnx.model.dtype import INTEGERS, UNSIGNED, DType

@@ -11,7 +11,8 @@ from math import prod
 
 from sonnx.derive.boxes import boxes
 from sonnx.derive.c_conversions import conversion
-from sonnx.derive.c_elements import NoWordError, Statements, statements
+from sonnx.derive.c_elements import statements
+from sonnx.derive.c_numbers import NoWordError, Statements
 from sonnx.derive.fast_boxes import box_call
 from sonnx.derive.pieces import PROTOTYPE, Pieces, element_bytes, variant
 from sonnx.derive.tracing import element_type, traced

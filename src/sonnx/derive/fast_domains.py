@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from sonnx.derive.c_elements import NoWordError, Statements, statements
+from sonnx.derive.c_elements import statements
+from sonnx.derive.c_numbers import NoWordError, Statements
 from sonnx.derive.domains import inside
 from sonnx.derive.pieces import PROTOTYPE, Pieces, variant
 from sonnx.derive.tracing import element_type, traced

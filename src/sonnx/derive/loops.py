@@ -12,7 +12,8 @@ from hashlib import sha256
 from math import prod
 
 from sonnx.derive.c_conversions import conversion
-from sonnx.derive.c_elements import C_TYPES, NoWordError, Statements, answering, chooses
+from sonnx.derive.c_elements import answering, chooses
+from sonnx.derive.c_numbers import C_TYPES, NoWordError, Statements
 from sonnx.derive.domains import inside
 from sonnx.derive.pieces import Pieces, element_bytes, variant, word_bytes
 from sonnx.derive.tracing import element_type, traced
