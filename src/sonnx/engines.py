@@ -123,9 +123,7 @@ class CompiledGraph:
         # A plain loop: of a small model, this is a good part of its time.
         for name, (dtype, sizes) in self._wanted.items():
             array = inputs.get(name)
-            if type(array) is not np.ndarray or array.shape != sizes:
-                return False
-            if array.dtype is not dtype and array.dtype != dtype:
+            if type(array) is not np.ndarray or array.dtype != dtype or array.shape != sizes:
                 return False
         return True
 
