@@ -61,17 +61,18 @@ def _of_parts(operator: Operator, body: Sequence[BodyNode | BodyConstant]) -> st
     """The operators that a composition consists of, in the order in which they are executed."""
     contract = operator.contract
     symbols = {operand.name: operand.symbol for operand in (*contract.inputs, *contract.outputs)}
+    held = {part.name: part.elements for part in body if isinstance(part, BodyConstant)}
     lines = []
     for part in body:
         if isinstance(part, BodyConstant):
-            elements = [_shown(each) for each in part.elements]
-            listed = rf"({', '.join(elements)})" if part.type.shape else elements[0]
-            lines.append(rf"{_attribute(part.name)} & = {listed}")
             continue
         made, taken = (
             ", ".join(symbols.get(name, _attribute(name)) for name in names)
             for names in (part.outputs, part.inputs)
         )
+        if held.keys() >= {*part.inputs}:  # as where one number is repeated
+            lines.append(rf"{made} & = {_shown(held[part.inputs[0]][0])} \text{{ at every index}}")
+            continue
         written = ", ".join(f"{_attribute(name)} = {_shown(each)}" for name, each in part.attributes.items())
         told = rf"{taken};\ {written}" if written else taken
         lines.append(rf"{made} & = \text{{{part.operator.name}}}({told})")

@@ -137,7 +137,7 @@ def _composed(
     for part in body:
         if isinstance(part, BodyConstant):
             inside[part.name], held[part.name] = part.type, part.elements
-            if not part.type.shape:
+            if len(part.elements) == 1:
                 known[part.name] = executed[part.name] = lift(part.elements[0])
             continue
         names = operand_names(part.operator.contract.inputs, len(part.inputs))

@@ -74,15 +74,16 @@ def nearest(value: Fraction, dtype: DType) -> Any:
     return number(nearest_bits(abs(value), FORMATS[dtype]), dtype, negative=value < 0)
 
 
-def rounded_array(values: Sequence[int | Fraction], kind: TensorType) -> Array:
-    """The array of a known type and shape whose elements are these numbers, each rounded once."""
+def rounded_array(values: Sequence[int], kind: TensorType) -> Array:
+    """The array of a known type and shape whose elements are these numbers, or one, each rounded once."""
     assert kind.dtype is not None
     assert kind.sizes is not None  # it is known
     held = np.empty(len(values), numpy_dtype(kind.dtype))
     for place, value in enumerate(values):
         exact = Fraction(value)
         held[place] = nearest(exact, kind.dtype) if kind.dtype in FORMATS else exact
-    return hold(held.reshape(kind.sizes), kind.dtype)
+    whole = np.full(kind.sizes, held[0], held.dtype) if len(values) == 1 else held.reshape(kind.sizes)
+    return hold(whole, kind.dtype)
 
 
 def number(magnitude: int, dtype: DType, *, negative: bool) -> Any:

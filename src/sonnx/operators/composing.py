@@ -8,8 +8,9 @@ from sonnx.model.inline import Flat, composed, flatten
 from sonnx.model.tensor_type import Dialect, TensorType
 from sonnx.numeric.rounding import rounded_array
 from sonnx.operators.catalogue import node_operator
+from sonnx.terms.term import DefinitionError
 from sonnx.vocabulary.call import Call
-from sonnx.vocabulary.operator import BodyConstant, BodyNode, Operator, operand_names
+from sonnx.vocabulary.operator import BodyConstant, BodyNode, operand_names
 
 # Where a graph keeps what engines take of it.
 _EXECUTABLE = "executable"
@@ -42,9 +43,10 @@ def _body(node: Node, types: Mapping[str, TensorType], dialect: Dialect) -> Func
     values: list[Value] = []
     held = [part for part in parts if isinstance(part, BodyConstant)]
     known |= {each.name: each.type for each in held}
+    elements = {each.name: each.elements for each in held}
     nodes = [part for part in parts if isinstance(part, BodyNode)]
     for part in nodes:
-        made = _made(part.operator, [known[name] for name in part.inputs], part.attributes)
+        made = _made(part, known, elements)
         known |= dict(zip(part.outputs, made, strict=True))
         values += [Value(name, kind) for name, kind in zip(part.outputs, made, strict=True)]
     outputs = {operand.name for operand in contract.outputs}
@@ -71,8 +73,16 @@ def _body(node: Node, types: Mapping[str, TensorType], dialect: Dialect) -> Func
     )
 
 
-def _made(operator: Operator, inputs: list[TensorType], attributes: Mapping[str, object]) -> list[TensorType]:
-    """The types of what a part makes."""
-    names = operand_names(operator.contract.inputs, len(inputs))
-    call = Call(operator.name, dict(zip(names, inputs, strict=True)), attributes)
-    return list(operator.contract.output_types(call).values())
+def _made(
+    part: BodyNode, known: Mapping[str, TensorType], elements: Mapping[str, tuple[Any, ...]]
+) -> list[TensorType]:
+    """The types of what a part makes, by those of what it takes, and the elements that decide a shape."""
+    contract = part.operator.contract
+    given = dict(zip(operand_names(contract.inputs, len(part.inputs)), part.inputs, strict=True))
+    constants = {operand: elements[given[operand]] for operand in contract.settled}
+    types = {operand: known[name] for operand, name in given.items()}
+    made = contract.output_types(Call(part.operator.name, types, part.attributes, constants=constants))
+    for name, kind in made.items():
+        if kind.dtype is None or kind.sizes is None:
+            raise DefinitionError(f"what type `{name}` of {part.operator.name} has in a body does not follow")
+    return list(made.values())

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from keyword import iskeyword
 from typing import Any, Literal
@@ -236,11 +235,11 @@ class BodyNode:
 
 @dataclass(frozen=True)
 class BodyConstant:
-    """A tensor of a composition's body whose elements are known: exact numbers, one after the other."""
+    """A tensor of a composition's body whose elements are known: integers, or one for all."""
 
     name: str
     type: TensorType
-    elements: tuple[int | Fraction, ...]
+    elements: tuple[int, ...]
 
 
 # A call that obeys every rule → the nodes that stand for it, in the order in which they are executed, and
