@@ -61,11 +61,12 @@ _ATTRIBUTES: Mapping[str, Any] = {"to": "int32", "fmod": 1}
 
 
 def element_wise() -> list[Operator]:
-    """Operators of nodes that combine floats or truths element by element."""
+    """Operators of nodes that combine floats or truths element by element, and that have an expression."""
     return [
         operator
         for operator in NODE_OPERATORS.values()
-        if operator.contract.inputs[0].form == "elements"
+        if operator.name in EXPRESSIONS
+        and operator.contract.inputs[0].form == "elements"
         and all(_is_truth(each) or DType.FLOAT in each.types for each in operator.contract.inputs)
     ]
 

@@ -43,6 +43,8 @@ class Stop:
         """Evaluate the expression; the text that is shown is the text that runs."""
         try:
             value = eval(self.expression, dict(_NAMES))
+        except sonnx.DomainError as error:
+            return "stops: " + ", ".join(finding.rule for finding in error.findings)
         except sonnx.RuleError as error:
             return "refused: " + ", ".join(finding.rule for finding in error.findings)
         return show(value)
@@ -109,6 +111,20 @@ TOUR: dict[str, tuple[Stop, ...]] = {
         Stop("sonnx.expand(sonnx.real(['1/3']), [2, 2])", "the explicit operator"),
         Stop("sonnx.broadcast(array(1), array())", "0 beside 1: neither largest nor 1"),
     ),
+    "Arithmetic, element by element": (
+        Stop("sonnx.add(array(2**24, -0.0, np.inf), array(1, 0.0, -np.inf))", "each sum is rounded once"),
+        Stop('sonnx.div(sonnx.real(["1", "0.2"]), sonnx.real(["3", "-7"]))', "exact quotients"),
+        Stop("sonnx.div(np.int8([-7, -128]), np.int8([2, -1]))", "towards zero; integers wrap"),
+        Stop("sonnx.div(np.int32([7, 7]), np.int32([2, 0]))", "a divisor 0 of integers stops a run"),
+        Stop("sonnx.mod(np.int32([7, -7]), np.int32([3, 3]), fmod=0)", "the sign of the divisor"),
+        Stop("sonnx.max(array(-0.0, nan, 1), array(0.0, 1, 2))", "the later of equal zeros; a NaN wins"),
+        Stop(
+            "sonnx.cast(array(3e9, -1.9, nan), to='int32', saturate=1, round_mode='up')",
+            "cut off, limited, NaN is 0",
+        ),
+        Stop('sonnx.sqrt(sonnx.real(["4/9", "2"]))', "a fraction where there is one, else an enclosure"),
+        Stop("sonnx.hard_swish(array(-4, 1, -np.inf))", "a composition: every part rounds"),
+    ),
     "XLA operations": (
         Stop("xla.clamp(np.int32([-1, 5, 9]), np.int32(0), np.int32(6))", "between two bounds"),
         Stop("xla.clamp(array(-0.0, 1), f(0), nan)", "unlike Clip: a NaN bound gives NaN"),
@@ -136,7 +152,7 @@ def show(value: Any) -> str:
 def _nested(value: Any) -> str:
     if isinstance(value, (list, np.ndarray)):
         return f"[{', '.join(map(_nested, value))}]"
-    return str(value) if isinstance(value, (Fraction, np.float32)) else repr(value)
+    return str(value) if isinstance(value, (Fraction, np.float32, sonnx.Ball)) else repr(value)
 
 
 def print_tour(console: Console) -> None:

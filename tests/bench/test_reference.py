@@ -24,7 +24,7 @@ def whole() -> dict[str, Array]:
     return {"x": x, "y": y, "p": p, "q": q, **bounds}
 
 
-def test_every_operator_on_floats_or_truths_has_an_expression() -> None:
+def test_every_expression_is_that_of_an_operator_on_floats_or_truths() -> None:
     assert {operator.name for operator in element_wise()} == EXPRESSIONS.keys()
 
 

@@ -108,7 +108,7 @@ def normalized_graph(model: ModelProto) -> Graph:
 def test_a_constant_that_an_expand_repeats_is_a_constant(times: int) -> None:
     (found,) = sonnx.Graph.of(expanded("[2,3]", np.array([4, 0, 1], np.int32), times)).check()
     assert found.rule == "div.B.D8"
-    assert [(each.name, each.value) for each in found.values] == [("B[1]", "0")]
+    assert [(each.name, each.value) for each in found.values] == [("B[0,1]", "0")]
     assert sonnx.Graph.of(expanded("[2,3]", np.array([4, -1, 1], np.int32), times)).check() == ()
 
 
@@ -121,3 +121,22 @@ def test_normalizing_hides_no_divisor_0() -> None:
     model = with_arrays(proto(text), b=np.array(0, np.int32))
     assert "div.B.D8" in {each.rule for each in sonnx.Graph.of(read(model)).check()}
     assert [each.rule for each in sonnx.Graph.of(normalized_graph(model)).check()] == ["div.B.D8"]
+
+
+@pytest.mark.parametrize(
+    ("divisors", "place"),
+    [
+        (np.array([[1], [0]], np.int32), "B[0,1,0]"),
+        (np.array(0, np.int32), "B[0,0,0]"),
+        (np.array([[[1]], [[1]], [[0]], [[2]]], np.int32), "B[2,0,0]"),
+    ],
+)
+def test_an_element_that_is_repeated_is_named_where_it_is_first(divisors: Array, place: str) -> None:
+    (found,) = sonnx.Graph.of(expanded("[4,2,3]", divisors)).check()
+    assert [(each.name, each.value) for each in found.values] == [(place, "0")]
+
+
+def test_where_there_is_nothing_to_divide_no_run_stops_at_a_divisor() -> None:
+    text = "g (int32[0] a) => (int32[0] y) { y = Div(a, b) }"
+    found = sonnx.Graph.of(read(with_arrays(proto(text), b=np.array(0, np.int32)))).check()
+    assert "div.B.D8" not in {each.rule for each in found}

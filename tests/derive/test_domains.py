@@ -137,3 +137,27 @@ def test_where_no_element_alone_is_undecided_the_error_is_what_it_was(
     made_up, arrays = equal_neighbours()
     with pytest.raises(UndecidedError):
         evaluate(made_up, arrays, {})
+
+
+def test_an_element_outside_before_one_that_is_undecided_is_named_with_its_index() -> None:
+    two = sonnx.sqrt(sonnx.real(["0", "2"]))
+    divisors = sonnx.sub(
+        sonnx.mul(two, two), sonnx.real(["0", "2"])
+    )  # 0, and what no enclosure tells from it
+    with pytest.raises(OutsideError) as caught:
+        evaluate(operator("div"), {"A": sonnx.real(["4", "3"]), "B": divisors}, {})
+    assert [(each.name, each.value) for each in caught.value.outside.values] == [("A[0]", "4"), ("B[0]", "0")]
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("div", {"A": [Fraction(10**5000)], "B": [Fraction(0)]}),
+        ("sqrt", {"X": [Fraction(-(10**5000), 3)]}),
+    ],
+)
+def test_numbers_longer_than_python_writes_are_shown(name: str, given: dict[str, list[Fraction]]) -> None:
+    arrays = {operand: sonnx.real(values) for operand, values in given.items()}
+    with pytest.raises(OutsideError) as caught:
+        evaluate(operator(name), arrays, {})
+    assert "1" + "0" * 5000 in caught.value.outside.values[0].value

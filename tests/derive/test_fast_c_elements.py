@@ -18,8 +18,8 @@ from sonnx.derive.fast_c import kernels
 from sonnx.model.dtype import ALL as DTYPES
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType
-from sonnx.terms.tensors import tensor
-from sonnx.terms.tracing import elementwise, tensorwise
+from sonnx.terms.tensors import Given, tensor
+from sonnx.terms.tracing import elementwise, tensorwise, trace
 from sonnx.terms.words import (
     LOWEST,
     absolute,
@@ -393,3 +393,15 @@ def test_many_operands_without_axes_have_a_name_that_files_can_have() -> None:
 def test_elements_of_several_words_are_no_parts_of_loops() -> None:
     with pytest.raises(NoWordError, match="several words"):
         answering(value("X"), DType.COMPLEX64, DType.COMPLEX64, ["X"], in_bits=True)
+
+
+def test_a_function_takes_what_its_type_asks_for_and_no_more() -> None:
+    below = trace(
+        elementwise(lambda X, slope: select(X < 0, slope * X, X)),
+        {n: Given(n, ()) for n in ("X", "slope")},
+        {},
+    )
+    assert below.element is not None
+    for dtype, names in ((DType.INT32, {"X", "slope"}), (DType.UINT32, {"X"})):
+        found = answering(below.element.term, dtype, dtype, ["X", "slope"], in_bits=True)
+        assert found.names.keys() == names

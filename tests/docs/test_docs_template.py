@@ -28,7 +28,8 @@ def test_a_page_of_one_sentence_has_every_section_that_is_made() -> None:
     assert shown[:4] == ["# Op", "It adds.", "## Signature", "{{ signature }}"]
     assert shown[4:] == [
         *("## Types", "{{ types }}", "## Definition", "{{ figure op-curve }}", "## Rules"),
-        "Once these hold, every input has a result: there is no other error condition.",
+        "Once these hold, every input has a result: there is no other error condition. In the reals alone, "
+        "a run also stops where roots are too close to what they are compared with (D-ALL-8).",
         *("{{ rules }}", "## Examples", "{{ examples }}", "## Numerical accuracy", "{{ accuracy }}"),
     ]
 

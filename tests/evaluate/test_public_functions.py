@@ -70,6 +70,13 @@ def test_error_bound_checks_the_rules_of_the_operator() -> None:
     assert len(caught.value.findings[0].values) == 5  # auto_pad and accumulate have defaults, as in conv
 
 
+def test_error_bound_has_none_for_what_has_no_result() -> None:
+    with pytest.raises(sonnx.DomainError, match=r"div\.B\.D8"):
+        sonnx.error_bound("Div", np.array([4, 4], np.int32), np.array([2, 0], np.int32))
+    assert sonnx.error_bound("Div", np.array([4], np.int32), np.array([2], np.int32)).tolist() == [0]
+    assert sonnx.error_bound("Div", np.array([4], np.float32), np.array([0], np.float32)).tolist() == [np.inf]
+
+
 @pytest.mark.parametrize("order", ["sequential", "", None, 3])
 def test_error_bound_knows_three_orders(order: Any) -> None:
     with pytest.raises(ValueError, match='write order="specified", order="any" or order="flushing"'):

@@ -41,7 +41,24 @@ def test_a_run_that_divides_by_0_stops_and_names_node_index_and_values(tmp_path:
         "others in their place before this node, as Where does",
         "  more: sonnx explain div.B.D8",
     ]
-    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_stops_leaves_a_folder_that_was_there(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    assert divided(tmp_path, np.zeros((2, 3), np.int32)).exit_code == 2
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_trace_names_the_parts_of_a_composition_by_the_node_of_the_model(tmp_path: Path) -> None:
+    x = saved(tmp_path / "x.npy", np.array([1, 3], np.float32))
+    tensors = [tensor(name, TensorProto.FLOAT, [2]) for name in ("x", "y")]
+    nodes = [helper.make_node("Mean", ["x", "x"], ["y"], "mean")]
+    path = written(tmp_path / "mean.onnx", model_of(nodes, tensors[:1], tensors[1:], {}))
+    result = run("run", path, "--normalize", "--trace", "--input", f"x={x}")
+    assert result.exit_code == 0
+    assert "new node" not in result.stdout
+    assert "node 0 `mean` (Mean)" in result.stdout
 
 
 @pytest.mark.parametrize("engine", ENGINES)

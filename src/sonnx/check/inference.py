@@ -38,16 +38,21 @@ def node_call(
 
 
 def constants_outside(
-    operator: Operator, node: Node, constant: Mapping[str, Any]
+    operator: Operator, node: Node, types: Mapping[str, TensorType], constant: Mapping[str, Any]
 ) -> tuple[tuple[str, str], ...]:
     """The first elements of constants for which a node's operator is not defined, by name (D-ALL-11)."""
     if operator.definition is None or operator.definition.domain is None:
         return ()
+    kinds = {name: types.get(name, UNTYPED) for name in node.inputs}
+    if any(0 in (kind.sizes or ()) for kind in kinds.values()):
+        return ()  # of no elements none is outside
     # What executes definitions is loaded by what needs it: few models do.
     from sonnx.derive.constants import met_in_constants  # noqa: PLC0415  see above
 
-    labels = zip(operand_names(operator.contract.inputs, len(node.inputs)), node.inputs, strict=False)
-    return met_in_constants(operator, {label: constant[name] for label, name in labels if name in constant})
+    named = dict(zip(operand_names(operator.contract.inputs, len(node.inputs)), node.inputs, strict=False))
+    arrays = {label: constant[name] for label, name in named.items() if name in constant}
+    ranks = {label: len(shape) for label in arrays if (shape := kinds[named[label]].shape) is not None}
+    return met_in_constants(operator, arrays, ranks)
 
 
 def _by_operand(

@@ -149,7 +149,7 @@ def _node_findings(flat: Flat) -> Iterator[Finding]:
         operator = node_operator(node, graph.dialect)
         if operator is not None:
             call = in_newer_form(operator.contract, node_call(operator, node, types, graph.data))
-            met = constants_outside(operator, node, held)
+            met = constants_outside(operator, node, types, held)
             held |= behind(node, held)
             call = replace(call, met=met) if met else call
             found = check_node_call(operator, call, location)

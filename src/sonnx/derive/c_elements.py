@@ -57,7 +57,7 @@ def _statements(
     tree = suited(tree, kind)
     names = {
         each.data: f"{each.data}_" if each.data in _TAKEN else each.data
-        for each in parts(term)
+        for each in parts(tree)
         if each.word == "value"
     }
     if is_chosen_by_masks and chooses(tree):

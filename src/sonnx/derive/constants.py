@@ -15,10 +15,13 @@ from sonnx.terms.words import value
 from sonnx.vocabulary.operator import Operator
 
 
-def met_in_constants(operator: Operator, arrays: Mapping[str, Array]) -> tuple[tuple[str, str], ...]:
+def met_in_constants(
+    operator: Operator, arrays: Mapping[str, Array], ranks: Mapping[str, int] | None = None
+) -> tuple[tuple[str, str], ...]:
     """The elements at the first place outside the domain, by name, where it hangs on constants alone.
 
-    `arrays` are the constants by operand; nothing is said where other rules say why it cannot be asked.
+    `arrays` are the constants by operand; nothing is said where other rules say why it cannot be asked. Where
+    one is repeated before it is taken, `ranks` says how many axes the operand has.
     """
     domain = domain_of(operator)
     if domain is None or not arrays.keys() >= {*domain.operands}:
@@ -34,5 +37,9 @@ def met_in_constants(operator: Operator, arrays: Mapping[str, Array]) -> tuple[t
     if held.all():
         return ()
     at = tuple(int(each) for each in np.unravel_index(int(np.argmin(held)), shape))
-    place = f"[{','.join(map(str, at))}]" if at else ""
-    return tuple((f"{name}{place}", str(array[at])) for name, array in asked.items())
+    found = []
+    for name, array in asked.items():
+        # Axes that repeating puts before, or makes longer, are first met at 0.
+        index = (0,) * ((ranks or {}).get(name, array.ndim) - array.ndim) + at
+        found.append((f"{name}[{','.join(map(str, index))}]" if index else name, str(array[at])))
+    return tuple(found)

@@ -4,13 +4,16 @@ Where reals are too close to decide, that element is found here too (D-ALL-8).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
 from sonnx.derive.tracing import suited
 from sonnx.model.dtype import INTEGERS, DType
 from sonnx.numeric.arrays import Array
-from sonnx.numeric.balls import MOST_PRECISION, UndecidedError
+from sonnx.numeric.balls import MOST_PRECISION, Ball, UndecidedError
+from sonnx.numeric.real import real_text
 from sonnx.terms.term import Term
 from sonnx.terms.tracing import Domain, Element, Kind
 from sonnx.vocabulary.operator import Operator
@@ -64,11 +67,16 @@ def met(operator: Operator, names: Sequence[str], arrays: Mapping[str, Array], n
 def elements_at(names: Sequence[str], arrays: Mapping[str, Array], at: tuple[int, ...]) -> tuple[Shown, ...]:
     """The elements of operands at one index; a scalar has none."""
     return tuple(
-        Shown(f"{name}[{','.join(map(str, at))}]", str(arrays[name][at]))
+        Shown(f"{name}[{','.join(map(str, at))}]", _text(arrays[name][at]))
         if arrays[name].ndim
-        else Shown(name, str(arrays[name][()]))
+        else Shown(name, _text(arrays[name][()]))
         for name in names
     )
+
+
+def _text(element: object) -> str:
+    """An element as text, a real however long it is."""
+    return real_text(element) if isinstance(element, (Fraction, Ball)) else str(element)
 
 
 def require_decided(
@@ -91,3 +99,6 @@ def require_decided(
                 place = Shown(f"{result}[{','.join(map(str, at))}]" if at else result, "not decided")
                 told = Undecided(operator.name, (*shown, place), str(error), error.likely, MOST_PRECISION)
                 raise OutsideError(told) from None
+            except OutsideError as error:  # at one index elements are scalars, which have no place
+                values = elements_at([each.name for each in error.outside.values], arrays, at)
+                raise OutsideError(replace(error.outside, values=values)) from None

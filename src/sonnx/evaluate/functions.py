@@ -6,15 +6,19 @@ from typing import Any
 import numpy as np
 
 from sonnx.derive.bound import bound
+from sonnx.derive.domains import domain_of
+from sonnx.derive.evaluate import require_defined
 from sonnx.evaluate.apply import apply, kept, prepare, require
 from sonnx.model.dtype import DType
 from sonnx.model.tensor_type import TensorType, tensor_type
 from sonnx.numeric.arrays import Array
 from sonnx.operators import ONNX_OPERATORS, operator
 from sonnx.operators.rules.lists import elements, is_integer
+from sonnx.report.outside import domain_error
 from sonnx.report.text import printable
 from sonnx.vocabulary.call import ABSENT, Call
 from sonnx.vocabulary.operator import Operand, Operator, operand_names
+from sonnx.vocabulary.outside import OutsideError
 from sonnx.vocabulary.signatures import Arguments, Calling, function_of
 
 
@@ -61,6 +65,11 @@ def error_bound(name: str, *operands: Any, order: str = "specified", **attribute
     named = _named(found, operands, attributes)
     extra = {key: attributes[key] for key in attributes if key not in named}
     ready = prepare(found, named, _defaults(found) | extra)
+    if domain_of(found) is not None:
+        try:
+            require_defined(found, ready.arrays, ready.attributes)
+        except OutsideError as error:  # of no result nothing is far
+            raise domain_error(error.outside, None) from None
     return _results(found, bound(found, ready.arrays, ready.attributes, order))
 
 

@@ -11,8 +11,9 @@ from typing import Literal
 
 from sonnx.check.inference import node_call
 from sonnx.derive.lengths import lengths as lengths_made
+from sonnx.derive.tracing import held_in
 from sonnx.derive.working import working_types
-from sonnx.model.dtype import IEEE, DType
+from sonnx.model.dtype import DType
 from sonnx.model.graph import Graph, Node
 from sonnx.model.inline import Flat
 from sonnx.model.tensor_type import TensorType
@@ -47,12 +48,8 @@ class TooLongError(MemoryLimitError):
 
 
 def held_as(kind: TensorType, domain: Domain) -> DType | None:
-    """In the real domain floats are real numbers; integers, booleans and text are exact already.
-
-    Operators of ONNX only move bfloat16; XLA operations calculate with it.
-    """
-    lifted = kind.dtype in IEEE or (kind.dtype is DType.BFLOAT16 and kind.dialect == "xla")
-    return DType.REAL if domain == "real" and lifted else kind.dtype
+    """In the real domain floats are real numbers; integers, booleans and text are exact already."""
+    return None if kind.dtype is None else held_in(kind.dtype, domain)
 
 
 def tensor_uses(graph: Graph) -> Counter[str]:

@@ -63,6 +63,7 @@ def _body(node: Node, types: Mapping[str, TensorType], dialect: Dialect) -> Func
                 part.attributes,
                 f"{node.name or contract.name}/{part.operator.contract.name}",
                 node.domain,
+                origin=node.origin,
             )
             for part in nodes
         ),

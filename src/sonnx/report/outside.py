@@ -6,18 +6,13 @@ from sonnx.vocabulary.outside import Outside, Undecided
 from sonnx.vocabulary.rule import DomainError, Finding, rule_page
 
 
-def statement(text: str) -> str:
-    """What the rule on a domain says."""
-    return f"At every element, {text}."
-
-
 def domain_error(outside: Outside | Undecided, location: Location | None) -> DomainError:
     """The error for people: rule, node, index and values, what to do; `location` is None for a plain call."""
     if isinstance(outside, Undecided):
         return _undecided(outside, location)
     found = Finding(
         outside.identifier,
-        statement(outside.domain.text),
+        outside.domain.statement,
         outside.operator,
         outside.values,
         f"the run stopped there and gives no output ({outside.domain.ruling}); give it other values, or put "

@@ -36,6 +36,11 @@ class Domain:
         return tuple(each.name for each in _parameters(self.inside))
 
     @property
+    def statement(self) -> str:
+        """What its rule says."""
+        return f"{'In the reals, at' if self.kinds == ('reals',) else 'At'} every element, {self.text}."
+
+    @property
     def place(self) -> str:
         """What the identifier of its rule ends with, such as `B.D8`."""
         return f"{self.operands[0]}.D8"

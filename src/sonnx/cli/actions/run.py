@@ -1,6 +1,7 @@
 """What `sonnx run` does. Nothing of a model is printed raw."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -39,7 +40,7 @@ from sonnx.native.cache import cache_problem
 from sonnx.native.compiler import CompilerError, find_compiler
 from sonnx.normalize.for_arrays import sized
 from sonnx.numeric.arrays import Array, describe
-from sonnx.numeric.balls import UndecidedError
+from sonnx.numeric.balls import DEFAULT_PRECISION, UndecidedError
 from sonnx.numeric.environment import NotIeeeError
 from sonnx.operators.rules.wording import count
 from sonnx.report.text import inputs_text, location_text, printable, short
@@ -221,9 +222,22 @@ def _bound(bindings: Sequence[str], types: Mapping[str, TensorType]) -> tuple[di
 
 
 def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) -> tuple[dict[str, Array], str]:
-    """The results, and what made them."""
-    if options.output_dir is not None:
-        options.output_dir.mkdir(parents=True, exist_ok=True)
+    """The results, and what made them; a folder for results that there are not is not left behind."""
+    folder = options.output_dir
+    if folder is None:
+        return _made(graph, arrays, options)
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        return _made(graph, arrays, options)
+    except BaseException:
+        with suppress(OSError):  # as where a trace has been written already
+            if is_new:
+                folder.rmdir()
+        raise
+
+
+def _made(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) -> tuple[dict[str, Array], str]:
     if options.engine == "native":
         if (compiler := find_compiler()) is not None:
             return _compiled(graph, arrays, options, Path(compiler.command[0]).name)
@@ -232,7 +246,8 @@ def _executed(graph: Graph, arrays: Mapping[str, Array], options: RunOptions) ->
         results = run_graph(graph, arrays, options.settings, engine="xla")
         return (
             results,
-            "engine xla: convolutions are summed in its own order; sums and products flush subnormal floats",
+            "engine xla: results that are calculated flush subnormal floats; convolutions are summed in its "
+            "own order",
         )
     watch = _tracer(options) if options.trace else None
     return _defined(
@@ -337,4 +352,5 @@ def _show(results: Mapping[str, Array], options: RunOptions) -> None:
 def _settings(settings: Settings) -> str:
     sums = f", sums {settings.accumulate}" if settings.domain == "ieee" else ""
     order = "" if settings.order == "given" else f", order random, seed {settings.seed}"
-    return f"domain {settings.domain}{sums}{order}"
+    bits = "" if settings.precision == DEFAULT_PRECISION else f", precision {settings.precision}"
+    return f"domain {settings.domain}{sums}{bits}{order}"

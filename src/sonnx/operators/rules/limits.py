@@ -23,7 +23,7 @@ def not_too_many(prefix: str) -> Predicate:
             return None
         return Broken(
             (Shown("tensors", str(len(names))),),
-            f"give {MOST_OPERANDS} at a time, and combine what comes of it",
+            f"give {MOST_OPERANDS} at most; of more, say by several nodes what is meant",
         )
 
     return predicate

@@ -135,7 +135,8 @@ def types_of_version(owner: Owner, names: Sequence[str], added: Mapping[int, Seq
 
 def inside(owner: Owner, operands: Sequence[Operand], domain: Domain) -> Rule:
     """No element of a constant is one for which the operator is not defined (D-ALL-11)."""
-    vectors = {each.name: TensorType(DType.INT32, (2,)) for each in operands}
+    dtype = DType.INT32 if "integers" in domain.kinds else DType.REAL
+    vectors = {each.name: TensorType(dtype, (2,)) for each in operands}
     within, without = domain.shown
     good = replace(
         with_inputs(owner.good, **vectors), constants=dict.fromkeys(domain.operands, (within, within))
@@ -148,7 +149,7 @@ def inside(owner: Owner, operands: Sequence[Operand], domain: Domain) -> Rule:
     return owner.rule(
         "domain",
         domain.place,
-        f"At every element, {domain.text}.",
+        domain.statement,
         "Of other elements the operator has no result: a run that comes to one stops there.",
         _nothing_met,
         failing,
@@ -281,7 +282,7 @@ def few_operands(owner: Owner, operand: Operand, label: str) -> Rule:
         "few operands",
         label,
         f"There may be {limits.MOST_OPERANDS} tensors at most.",
-        "The formula of one element names them all, in generated code and in its contract too.",
+        "What is made of one element names them all, in generated code and in its contract too.",
         limits.not_too_many(operand.name),
         with_inputs(owner.good, **many),
         restricts_onnx=True,

@@ -1,6 +1,7 @@
 """Reciprocal: signature and types; its rules follow from them."""
 
 from sonnx.model.dtype import IEEE, DType
+from sonnx.operators.onnx.reciprocal.definition import INVERTIBLE
 from sonnx.operators.rules.contracts import elementwise
 from sonnx.vocabulary.operator import Operand
 
@@ -12,4 +13,5 @@ CONTRACT = elementwise(
     output=Operand("Y", "Y", "the reciprocals"),
     types=(DType.REAL, *IEEE),
     ruling="D-ALL-7",
+    defined=INVERTIBLE,
 )

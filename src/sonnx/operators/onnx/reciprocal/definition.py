@@ -16,4 +16,5 @@ def _not_zero(X: Term) -> Truth:
     return X != 0
 
 
-DEFINITION = elementwise(reciprocal, domain=Domain(_not_zero, "X is not 0", kinds=("reals",)))
+INVERTIBLE = Domain(_not_zero, "X is not 0", kinds=("reals",))
+DEFINITION = elementwise(reciprocal, domain=INVERTIBLE)

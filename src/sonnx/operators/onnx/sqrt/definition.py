@@ -18,4 +18,5 @@ def _not_negative(X: Term) -> Truth:
     return X >= 0
 
 
-DEFINITION = elementwise(sqrt, domain=Domain(_not_negative, "X is not negative", kinds=("reals",)))
+ROOTED = Domain(_not_negative, "X is not negative", kinds=("reals",), shown=(1, -1))
+DEFINITION = elementwise(sqrt, domain=ROOTED)
