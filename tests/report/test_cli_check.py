@@ -260,6 +260,11 @@ def test_an_old_operator_set_has_a_command_that_converts_it(
     assert dict(load("it's $HOME-opset13.onnx").opsets)[""] == 13
 
 
+def test_no_command_is_told_that_an_operator_of_nobody_ends(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.onnx", network(1, 12, ("NobodysRelu", "Add")))
+    assert last(path) == "help: `sonnx explain graph.D9` says why"
+
+
 def test_axes_of_one_name_are_offered_one_by_one(tmp_path: Path) -> None:
     model = two_clips()
     model.graph.input[0].CopyFrom(tensor("x", FLOAT, ["n", "n"]))

@@ -137,7 +137,7 @@ def beside(path: Path, what: str) -> Path:
 def first_step(path: Path, graph: Graph, rule: str) -> list[str]:
     """The command that does something about a rule for whose sake nothing is changed."""
     old = [version for domain, version in graph.opsets if domain == ""]
-    if rule != _VERSIONS or len(old) != 1 or old[0] >= OLDEST_OPSET:
+    if rule != _VERSIONS or len(old) != 1 or old[0] >= OLDEST_OPSET or not _is_known(graph, old[0]):
         return [f"help: `sonnx explain {rule}` says why"]
     # JSON writes text as Python reads it, in quotes that a shell leaves alone.
     program = (
@@ -146,6 +146,13 @@ def first_step(path: Path, graph: Graph, rule: str) -> list[str]:
         f"{json.dumps(str(beside(path, f'opset{OLDEST_OPSET}')))})"
     )
     return [printable(f"help: `python -c {quote(program)}` writes it with operator set {OLDEST_OPSET}")]
+
+
+def _is_known(graph: Graph, version: int) -> bool:
+    """Whether ONNX has every operator of the model: its converter ends at one that it does not have."""
+    from onnx import defs  # noqa: PLC0415  whoever needs no advice need not wait until it has loaded
+
+    return all(node.domain or defs.has(node.operator, version, "") for node in graph.nodes)
 
 
 def explanation(outcome: str, findings: Sequence[Finding]) -> str:
