@@ -210,6 +210,14 @@ MUTANTS = {
         "MeanReal",
         "commutative",
     ),
+    "onnx/mul": (
+        "onnx/mul/definition.mlw",
+        "    times a b",
+        "    times a a",
+        "onnx/mul/laws.mlw",
+        "MulReal",
+        "commutative",
+    ),
     "onnx/sum": (
         "onnx/sum/definition.mlw",
         "    plus data_0 data_1",
