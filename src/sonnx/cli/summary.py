@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from sonnx.api import Graph
+from sonnx.load.schemas import is_of_onnx
 from sonnx.model.location import Location
 from sonnx.normalize.changes import Change
 from sonnx.normalize.passes import stopping
@@ -150,9 +151,7 @@ def first_step(path: Path, graph: Graph, rule: str) -> list[str]:
 
 def _is_known(graph: Graph, version: int) -> bool:
     """Whether ONNX has every operator of the model: its converter ends at one that it does not have."""
-    from onnx import defs  # noqa: PLC0415  whoever needs no advice need not wait until it has loaded
-
-    return all(node.domain or defs.has(node.operator, version, "") for node in graph.nodes)
+    return all(node.domain or is_of_onnx(node.operator, version) for node in graph.nodes)
 
 
 def explanation(outcome: str, findings: Sequence[Finding]) -> str:
