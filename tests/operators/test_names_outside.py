@@ -35,6 +35,10 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
         frozenset({"Expand"}),
         "it is how a graph writes broadcasting, which normalizing makes visible (D-ALL-5)",
     ),
+    "src/sonnx/operators/shared/filling.py": (
+        frozenset({"EXPAND", "sonnx.operators.onnx.expand"}),
+        "the same in the body of a composition",
+    ),
     "src/sonnx/operators/rewritten/pow.py": (
         frozenset({"Pow", "Mul"}),
         "a module of that folder says of one operator what is written in its place (D-POW)",

@@ -9,7 +9,6 @@ from pathlib import Path
 from shlex import quote
 
 from sonnx.api import Graph
-from sonnx.load.schemas import is_of_onnx
 from sonnx.model.location import Location
 from sonnx.normalize.changes import Change
 from sonnx.normalize.passes import stopping
@@ -138,7 +137,7 @@ def beside(path: Path, what: str) -> Path:
 def first_step(path: Path, graph: Graph, rule: str) -> list[str]:
     """The command that does something about a rule for whose sake nothing is changed."""
     old = [version for domain, version in graph.opsets if domain == ""]
-    if rule != _VERSIONS or len(old) != 1 or old[0] >= OLDEST_OPSET or not _is_known(graph, old[0]):
+    if rule != _VERSIONS or len(old) != 1 or old[0] >= OLDEST_OPSET or not _is_known(graph):
         return [f"help: `sonnx explain {rule}` says why"]
     # JSON writes text as Python reads it, in quotes that a shell leaves alone.
     program = (
@@ -149,9 +148,9 @@ def first_step(path: Path, graph: Graph, rule: str) -> list[str]:
     return [printable(f"help: `python -c {quote(program)}` writes it with operator set {OLDEST_OPSET}")]
 
 
-def _is_known(graph: Graph, version: int) -> bool:
+def _is_known(graph: Graph) -> bool:
     """Whether ONNX has every operator of the model: its converter ends at one that it does not have."""
-    return all(node.domain or is_of_onnx(node.operator, version) for node in graph.nodes)
+    return all(node.domain or node.version is not None for node in graph.nodes)
 
 
 def explanation(outcome: str, findings: Sequence[Finding]) -> str:
