@@ -10,7 +10,7 @@ _HEADING = re.compile(r"## (?P<name>.+)")
 _HEAD = ("| ruling | what the source left open or got wrong | what holds here |", "|---|---|---|")
 _NO_ERROR = (
     "Once these hold, every input has a result: there is no other error condition. In the reals alone, a run "
-    "also stops where roots are too close to what they are compared with (D-ALL-8)."
+    "also stops where roots are too close to what they are compared with."
 )
 # A line with its number in the file, which problems are told by.
 _Line = tuple[int, str]

@@ -29,7 +29,7 @@ def test_a_page_of_one_sentence_has_every_section_that_is_made() -> None:
     assert shown[4:] == [
         *("## Types", "{{ types }}", "## Definition", "{{ figure op-curve }}", "## Rules"),
         "Once these hold, every input has a result: there is no other error condition. In the reals alone, "
-        "a run also stops where roots are too close to what they are compared with (D-ALL-8).",
+        "a run also stops where roots are too close to what they are compared with.",
         *("{{ rules }}", "## Examples", "{{ examples }}", "## Numerical accuracy", "{{ accuracy }}"),
     ]
 
