@@ -5,7 +5,6 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.loops import for_each
 from tests.prove.support import installed_tools, needs_provers
 
 from sonnx.definitions import definitions
@@ -512,7 +511,8 @@ def is_proved(sources: dict[str, str], file: str, module: str, law: str) -> bool
         return False
 
 
-@for_each("mutant", MUTANTS)
+# A test each: they take seconds, which workers share.
+@pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_wrong_definition_loses_a_law(mutant: str) -> None:
     changed, old, new, file, module, law = MUTANTS[mutant]
     sources = operators_sources() | definitions()
