@@ -24,7 +24,8 @@ int main(void)
     struct progress progress[3];
     for (int i = 0; i < 3; i++) calls[i] = (struct call){add, NULL, NULL, 8};
     for (int run = 0; run < 4000; run++) {
-        if (!sonnx_execute(calls, progress, 3, 4)) return 1;
+        const struct run run = {calls, progress, 3, 4};
+        if (!sonnx_execute(&run)) return 1;
     }
     for (int i = 0; i < 8; i++) {
         if (sums[i] != 3 * 4000 * (i + 1)) return 2;
