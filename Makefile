@@ -12,7 +12,7 @@ help:
 	@echo "make demo    a model checked, made to conform, run in IEEE arithmetic and exactly, written in C"
 	@echo "make test    lint, types, tests with coverage: what must pass before a commit"
 	@echo "make test-all  the same, then deep budgets, sanitizers, provers, emulator, browser, mutants, fuzzing"
-	@echo "make prove   what proofs.lock has no entry for, and a tenth of the rest, by Why3 and Frama-C (ALL=1: everything)"
+	@echo "make prove   what proofs.lock has no entry for, and a twentieth of the rest, by Why3 and Frama-C (ALL=1: everything)"
 	@echo "make fuzz    20,000 damaged and hostile model files through the check"
 	@echo "make bench   measured ratios to other engines: tables, build/bench.json, build/bench.png"
 	@echo "make docs    the documentation, into site/"

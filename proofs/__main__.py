@@ -1,4 +1,4 @@
-"""Prove what proofs.lock does not speak of, and a tenth of the rest; say what stands by the lock.
+"""Prove what proofs.lock does not speak of, and a twentieth of the rest; say what stands by the lock.
 
     python -m proofs FOLDER [--all]
 

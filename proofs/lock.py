@@ -16,7 +16,7 @@ from sonnx.prove.result import Goal
 
 FORMAT = 1
 # One of so many entries that stand is proved again in every run.
-SHARE = 10
+SHARE = 20
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 # A commit, with a plus where files differed from it; nothing where there was no repository.
 _COMMIT = re.compile(r"(?:[0-9a-f]{12}\+?)?")
@@ -213,7 +213,7 @@ def choose(units: Sequence[Unit], lock: Lock, tree: str, *, everything: bool = F
 
 
 def draw(names: Collection[str], tree: str) -> frozenset[str]:
-    """A tenth of some names, rounded up: those whose digest together with the tree's comes first."""
+    """A twentieth of some names, rounded up: those whose digest together with the tree's comes first."""
     ranked = sorted(names, key=lambda name: sha256(f"{tree} {name}".encode()).digest())
     return frozenset(ranked[: -(-len(ranked) // SHARE)])
 

@@ -119,10 +119,10 @@ def test_an_entry_that_is_not_good_is_never_written() -> None:
     assert [entry_of(unit, found, COMMIT, DAY) for found in bad] == [None] * len(bad)
 
 
-def test_who_fits_stands_and_a_tenth_is_drawn() -> None:
+def test_who_fits_stands_and_a_twentieth_is_drawn() -> None:
     choice = choose(UNITS, FULL, "tree")
     assert (choice.missing, choice.changed, choice.other_tools, choice.gone) == ((),) * 4
-    assert len(choice.drawn) == 3  # 25 / 10, rounded up
+    assert len(choice.drawn) == 2  # 25 / 20, rounded up
     assert {*choice.drawn} | {*choice.standing} == {unit.name for unit in UNITS}
     assert not {*choice.drawn} & {*choice.standing}
     assert choice.now == frozenset(choice.drawn)
@@ -140,7 +140,7 @@ def test_who_has_no_entry_or_another_one_is_proved() -> None:
     assert (choice.other_tools, choice.gone) == (("onnx/clip M3",), ("onnx/gone G",))
     assert choice.outdated
     assert {"onnx/clip M1", "onnx/clip M2", "onnx/clip M3"} < choice.now
-    assert len(choice.drawn) == 3  # of the 22 that are left
+    assert len(choice.drawn) == 2  # of the 22 that are left
     everything = choose(UNITS, FULL, "tree", everything=True)
     assert not everything.standing
     assert everything.now == {unit.name for unit in UNITS}
@@ -152,7 +152,7 @@ def test_the_draw_hangs_on_the_tree_alone_and_everybody_is_drawn_in_time() -> No
     assert once == draw(list(reversed(names)), "tree 1")
     assert once != draw(names, "tree 2")
     draws = [draw({*names}, f"tree {n}") for n in range(200)]
-    assert {len(drawn) for drawn in draws} == {13}  # of 125 names
+    assert {len(drawn) for drawn in draws} == {7}  # of 125 names
     counts = {name: sum(name in drawn for drawn in draws) for name in names}
     assert min(counts.values()) > 0
     assert max(counts.values()) < 3 * len(draws) / SHARE
@@ -388,8 +388,8 @@ def test_a_run_says_how_many_were_proved_now_and_how_many_stand(runs: Runs) -> N
     code, said = runs()
     assert code == 0
     assert runs.wanted == draw([unit.name for unit in UNITS], "tree")
-    assert "proved now: 3 (9 goals, 3 searches for contradictions)" in said
-    assert "by the lock, not proved now: 22 (66 goals, 22 searches for contradictions)" in said
+    assert "proved now: 2 (6 goals, 2 searches for contradictions)" in said
+    assert "by the lock, not proved now: 23 (69 goals, 23 searches for contradictions)" in said
     assert f"since {DAY} commit {COMMIT}" in said
     assert runs.lock() == FULL
     assert "refreshed" not in said
