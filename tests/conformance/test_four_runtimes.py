@@ -139,7 +139,9 @@ def one_type_each(engine: str) -> list[tuple[str, DType]]:
     return [(name, types[name][3 * place % len(types[name])]) for place, name in enumerate(names)]
 
 
-OURS = [(engine, *cell) for engine in ("reference", "native") for cell in thinned(one_type_each(engine), 2)]
+# The definitions are what the kit compares with, so that some operators show that it judges them rightly.
+OURS = [("reference", *cell) for cell in thinned(one_type_each("reference")[::3], 2)]
+OURS += [("native", *cell) for cell in thinned(one_type_each("native"), 2)]
 
 
 @pytest.mark.thinned

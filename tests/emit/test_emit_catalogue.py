@@ -45,5 +45,5 @@ def test_c_of_every_operator_gives_what_cases_and_trials_say(
 def test_c_of_every_operator_gives_what_many_trials_say(
     subject: Subject, kernels: KernelStyle, mode: Accumulate, tmp_path: Path
 ) -> None:
-    asked = [each for cell in IN_C if cell[0] is subject for each in some_tried(*cell, 15)]
+    asked = [each for cell in IN_C if cell[0] is subject for each in some_tried(*cell, 10)]
     assert complaints(asked, mode, emitted(tmp_path, kernels, "-O1", "-march=native")) == []

@@ -50,5 +50,5 @@ def test_xla_gives_what_cases_and_trials_say() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("subject", PLAIN, ids=lambda subject: subject.identifier)
 def test_xla_gives_what_many_trials_say(subject: Subject) -> None:
-    asked = [each for dtype in TYPES[subject] for each in some_tried(subject, dtype, 12)]
+    asked = [each for dtype in TYPES[subject] for each in some_tried(subject, dtype, 8)]
     assert complaints(asked, MODES[0], on_xla, calculated_from_subnormals) == []
