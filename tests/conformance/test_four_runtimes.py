@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.budgets import thinned
-from tests.loops import for_each
 
 from sonnx.conformance import ask, run
 from sonnx.conformance.campaign import outcomes
@@ -144,8 +143,9 @@ OURS = [("reference", *cell) for cell in thinned(one_type_each("reference")[::3]
 OURS += [("native", *cell) for cell in thinned(one_type_each("native"), 2)]
 
 
+# A test each: together they take a minute, which workers share.
 @pytest.mark.thinned
-@for_each(("engine", "operator", "dtype"), OURS)
+@pytest.mark.parametrize(("engine", "operator", "dtype"), OURS)
 def test_our_own_engines_have_no_departure(engine: str, operator: str, dtype: DType) -> None:
     conforms(engine, operator, dtype, 5)
 
